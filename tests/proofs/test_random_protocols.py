@@ -16,7 +16,9 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.check.workload import domain
 from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import NAT
 from thence.dsl.run import execute
 from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Resources, Storage
@@ -74,6 +76,7 @@ WITH_MESSAGE = (
     "if f: deliver m", "if m.src in S: deliver m", "send NOTE(m) to m.src", "send NOTE(m) to self",
     "if n = 0: deliver m",
 )  # fmt: skip
+OF_INPUT = ("send CTL(q) to q", "S.add(q)", "if q != self: send ACK() to q", "if x < 2: k := x", "if x = 1: flush()")
 OF_TWO = (
     "f@p implies n@q <= 1",
     "p = q or not (p in S@q)",
@@ -137,7 +140,13 @@ class Draw:
             f"      {one(('deliver m', 'if self != m.src: deliver m'))}",
         ]
         if self.random.random() < 0.3:
-            lines += self._handler("periodically", self._steps(STEPS))
+            for head in one((("periodically",), ("periodically",), ("periodically", "periodically fast"))):
+                lines += self._handler(head, self._steps(STEPS))
+        if self.random.random() < 0.25:
+            guard = one(("", "", f" when {one(CONDITIONS)}"))
+            lines += self._handler(f"on ask(q: process, x: nat){guard}", self._steps(OF_INPUT, STEPS))
+        if self.random.random() < 0.15:
+            lines += self._handler("on flip(b: bool)", ["if b: f := not f", *self._steps(STEPS)])
         return "\n".join([
             *lines,
             f"  invariant linked: forall p, q: process. {one(OF_TWO)}",
@@ -199,7 +208,19 @@ class Draw:
             workload = replace(workload, duplicates=self.random.choice((0, 1)), losses=self.random.choice((0, 1)))
         if any(handler.event == "periodically" for handler in protocol.handlers) and self.random.random() < 0.7:
             workload = replace(workload, ticks=self.random.choice((1, 1, 2)))
-        return workload
+        if "fast" in protocol.timers and self.random.random() < 0.6:
+            workload = replace(workload, timers=(("fast", self.random.choice((0, 1, 2))),))
+        return replace(workload, inputs=tuple(self._uses(protocol, count)))
+
+    def _uses(self, protocol: ir.Protocol, count: int) -> Iterator[ir.InputUse]:
+        """How often the application has each input."""
+        for handler in protocol.inputs:
+            limits = self.random.choice(((1,) * count, (1, *(0,) * (count - 1)), (0, 2, *(0,) * (count - 2))))
+            values = ((0,), (0, 1), (1, 2))
+            yield ir.InputUse(handler.kind or "", limits, tuple(
+                (each.name, self.random.choice(values) if each.type == NAT else domain(str(each.type), count))
+                for each in handler.parameters
+            ))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +240,15 @@ MANNERS = tuple(
 
 @dataclass(slots=True)
 class Tally:
-    """How many protocols were compared, violated something, and were reduced; how often layers were kept."""
+    """How many protocols were compared, violated something, and were reduced; how often layers were kept; how many
+    native code refuses, since their application may have to wait.
+    """
 
     compared: int = 0
     violating: int = 0
     reduced: int = 0
     by_layers: int = 0
+    guarded: int = 0
 
 
 def compare(protocol: ir.Protocol, workload: ir.Workload, tally: Tally, most: int = MOST_STATES) -> None:
@@ -232,6 +256,10 @@ def compare(protocol: ir.Protocol, workload: ir.Workload, tally: Tally, most: in
     protocol = replace(protocol, properties=(*protocol.properties, "total_order"))
     judged = frozenset((*JUDGED, *(invariant.name for invariant in protocol.invariants)))
     request = ExplorationRequest(System(protocol, workload), judged, limit=most)
+    if request.system.interpreter.has_guard:
+        tally.guarded += 1
+        assert why_not(request.system) is not None
+        return
     assert why_not(request.system) is None
     interpretation = Interpretation(request)
     expected = interpretation.run()

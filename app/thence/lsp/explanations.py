@@ -48,13 +48,14 @@ KEYWORDS: dict[str, str] = {
     "carries": "`carries m`: the packet moves the application message m.",
     "record": "`record NAME: a: T; b: U` declares a type with named fields.",
     "state": "`state:` declares the variables of each process.",
-    "on": "`on causal_send(m):` and `on receive KIND(...) from j:` are handlers, one atomic step each.",
+    "on": "`on causal_send(m):`, `on receive KIND(...) from j:` and `on INPUT(k: nat):` are handlers, one atomic step "
+    "each.",
     "causal_send": "`on causal_send(m):` is run when the application sends m. In a machine and a link, it is the "
     "transition of that event.",
     "receive": "`on receive KIND(...) from j:` is run when such a packet arrives.",
     "when": "`on causal_send(m) when P:` lets the application wait until P is true. In a link, `when P` limits a "
     "clause.",
-    "periodically": "`periodically:` is run when the timer of a process fires.",
+    "periodically": "`periodically:` is run when the timer of a process fires; `periodically NAME:` is one of several.",
     "def": "`def f(m: message): e` names an expression: `f(x)` stands for e with x for m.",
     "procedure": "`procedure p(a: nat):` names statements that handlers call.",
     "eventually": "`eventually delivered under fair receive`: every fair run delivers every message.",
@@ -110,8 +111,9 @@ KEYWORDS: dict[str, str] = {
     "destinations": "`destinations 0 to 1, 2; 1 to 0`: to whom each process sends.",
     "duplicates": "`duplicates 1`: at most so many packets are duplicated in a run.",
     "losses": "`losses 1`: at most so many packets are lost in a run.",
-    "ticks": "`ticks 1`: how often the timer of each process may fire at any moment. In a scenario, `p ticks` is a "
-    "step.",
+    "does": "`p does request(3)`: the application of p has the input `request`.",
+    "ticks": "`ticks 1`: how often each timer of each process may fire at any moment; `ticks NAME 1`: this timer. In a "
+    "scenario, `p ticks` and `p ticks NAME` are steps.",
     "capacity": "`capacity 2`: who sends for ever does so only while every collection has fewer elements.",
     "prompt": "`prompt sends`: a message is sent only when the protocol network-sends it in the same step.",
     "reactive": "`reactive sends`: the application may also send one message inside a delivery.",
@@ -211,7 +213,7 @@ BUILT_IN: dict[str, str] = {
     "reordering": "Packets may overtake one another.",
     "tree": "Packets go between neighbours in a tree of the processes only.",
     "receive": "As a fairness: every packet.",
-    "periodically": "As a fairness: timers, which are fair in any case.",
+    "periodically": "As a fairness: every timer. They are fair in any case, unless some are named.",
     "causal_send": "As a fairness: the application sends again and again while it may.",
 }  # fmt: skip
 """For each name that the language brings, its meaning; fields and operations begin with a dot."""

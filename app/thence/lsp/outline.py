@@ -118,9 +118,7 @@ def _protocol_parts(protocol: syntax.Protocol | syntax.Mutant) -> Iterator[Entry
 
 
 def _event(handler: syntax.Handler) -> str:
-    if handler.kind is not None:
-        return f"receive {handler.kind.text}"
-    return handler.event
+    return handler.event if handler.kind is None else f"{handler.event} {handler.kind.text}"
 
 
 def _formulas(keyword: str, formulas: Iterable[syntax.Formula]) -> Iterator[Entry]:

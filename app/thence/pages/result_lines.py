@@ -105,11 +105,19 @@ def size(scope: Mapping[str, Any]) -> str:
     among = counted(scope["processes"], "process")
     if scope.get("unbounded"):
         return f"{among}, any number of messages"
-    counts = scope["sends"]
-    sends = f"{counts[0]} each" if len({*counts}) == 1 else ", ".join(map(str, counts))
+    sends = f"sends {_each(scope['sends'])}"
+    if scope.get("inputs"):
+        inputs = [f"{name} {_each(limits)}" for name, limits in scope["inputs"].items()]
+        sends = ", ".join([*([sends] if any(scope["sends"]) else []), *inputs])
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
+    faults += [f"{counted(number, 'tick')} of {timer} each" for timer, number in scope.get("timers", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []
-    return ", ".join([among, f"sends {sends}", *endless, *faults])
+    return ", ".join([among, sends, *endless, *faults])
+
+
+def _each(counts: Sequence[int]) -> str:
+    """A number for each process."""
+    return f"{counts[0]} each" if len({*counts}) == 1 else ", ".join(map(str, counts))
 
 
 def _count(number: int, nouns: str) -> str:

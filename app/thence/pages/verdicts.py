@@ -21,7 +21,7 @@ _KEPT: Final = (
     "kind", "subject", "name", "verdict", "level", "expected", "property", "states", "transitions", "depth",
     "obligations", "unknown", "not_tried", "cannot_refute", "reductions", "cases", "failures", "events", "assertions",
 )  # fmt: skip
-_KEPT_OF_SCOPE: Final = ("name", "processes", "sends", "duplicates", "losses", "ticks", "unbounded")
+_KEPT_OF_SCOPE: Final = ("name", "processes", "sends", "duplicates", "losses", "ticks", "timers", "inputs", "unbounded")
 
 
 def brief(result: Mapping[str, Any]) -> dict[str, Any]:

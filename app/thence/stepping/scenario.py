@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from thence.dsl.find import Rejected
+from thence.dsl.ir import PERIODICALLY
 from thence.dsl.ir.types import Bool, Nat, Sort, Type
 from thence.dsl.load import Loaded, load_bytes
 from thence.dsl.run.execute import Delivered
@@ -35,8 +36,13 @@ class _Writing:
                 assert step.outcome.subject is not None
                 name = self._named(step.outcome.subject)
                 return f"{process} sends {name} to {', '.join(f'p{p}' for p in action.destinations) or 'none'}"
+            case "input":
+                handler = next(each for each in self.session.system.protocol.inputs if each.kind == action.name)
+                types = [parameter.type for parameter in handler.parameters]
+                values = [self._value(value, type_) for value, type_ in zip(action.arguments, types, strict=True)]
+                return f"{process} does {action.name}({', '.join(value or '' for value in values)})"
             case "tick":
-                return f"{process} ticks"
+                return f"{process} ticks" if action.name == PERIODICALLY else f"{process} ticks {action.name}"
         packet = self.session.system.packet(action.packet)
         shown = self._packet(before, packet, number)
         if action.kind == "receive":

@@ -38,6 +38,7 @@ STORED = (
     (React(2, (0,)), ["react", 2, [0]]),
     (React(2), ["react", 2]),
     (Tick(1), ["tick", 1]),
+    (Tick(1, "beat"), ["tick", 1, "beat"]),
     (Receive(370), ["receive", 370]),
     (Receive(2, (0, 1)), ["receive", 0, 1, 2]),
     (Duplicate(5), ["duplicate", 5]),

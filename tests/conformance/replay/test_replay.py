@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,8 @@ from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
-from thence.impl.commands import Command
+from thence.dsl.load import load_bytes
+from thence.impl.commands import Command, Deliver
 from thence.impl.commands import Send as Transmit
 from thence.impl.cykas import Cykas
 from thence.impl.mf import MF, Ack
@@ -175,3 +177,74 @@ def test_remembered_steps_are_forgotten_in_the_end(library: Library, monkeypatch
     fresh = [run_scheduled(make, scheduler, seed, 20, Settings(), replay) for seed in range(20)]
     monkeypatch.setattr("thence.conformance.replay.replay.REMEMBERED", 10)
     assert [run_scheduled(make, scheduler, seed, 20, Settings(), replay) for seed in range(20)] == fresh
+
+
+TIMED = """
+protocol timed:
+  message MSG(m: message) carries m
+  message ALIVE()
+  state: kept: set of message
+  on causal_send(m): kept.add(m)
+  on receive MSG(m) from j: deliver m
+  periodically post:
+    for m in kept: send MSG(m) to m.dst
+    kept.clear()
+  periodically beat:
+    for p in process:
+      if p != self: send ALIVE() to p
+  property at_most_once
+"""
+
+
+@dataclass(frozen=True)
+class Packet:
+    kind: str
+    message: str | None = None
+
+
+class Timed:
+    """Follows the protocol above; `mute` are timers in which it does nothing."""
+
+    delivery = "unicast"
+    mute: tuple[str, ...] = ()
+
+    def __init__(self, process: int, processes: int) -> None:
+        self.others = [other for other in range(processes) if other != process]
+        self.kept: list[tuple[int, str]] = []
+
+    def causal_send(self, destination: int, message: str) -> list[Command]:
+        self.kept.append((destination, message))
+        return []
+
+    def receive(self, sender: int, packet: Packet) -> list[Command]:
+        return [] if packet.message is None else [Deliver(sender, packet.message)]
+
+    def tick(self, timer: str) -> list[Command]:
+        if timer in self.mute:
+            return []
+        if timer == "beat":
+            return [Transmit(other, Packet("ALIVE")) for other in self.others]
+        assert timer == "post"
+        kept, self.kept = self.kept, []
+        return [Transmit(destination, Packet("MSG", message)) for destination, message in kept]
+
+
+class Silent(Timed):
+    mute = ("beat",)
+
+
+def test_timers_with_names_fire_by_their_names() -> None:
+    specification = load_bytes(Path("timed.thence"), TIMED.encode()).specification
+    assert specification is not None
+    protocol = specification.protocols[0]
+    replay, settings = Replay(protocol, 3), settings_for(protocol)
+    assert settings.timers == ("post", "beat")
+    assert Settings.from_json(settings.to_json()) == settings
+    matched = 0
+    for seed in range(20):
+        outcome = run_scheduled(Timed, SCHEDULERS["uniform"], seed, 25, settings, replay)
+        assert outcome.findings == ()
+        matched += outcome.matched
+    assert matched > 500
+    found = divergence(Silent, protocol, (Send(0, 1), Tick(0, "post"), Tick(0), Tick(0, "beat")))
+    assert (found.input, found.expected, found.got) == ("periodically beat", "sends ALIVE() to p1", None)

@@ -37,6 +37,7 @@ def test_the_schema_is_a_schema() -> None:
         (contract.send("react", 0, (1,), "m0.7"), "react"),
         (contract.receive(2, 0, {"any": ["thing", None]}), "receive"),
         (contract.tick(0), "tick"),
+        (contract.tick(0, "beat"), "tick"),
     ],
 )
 def test_requests_are_lines_that_the_schema_allows(line: bytes, what: str) -> None:

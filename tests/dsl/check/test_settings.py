@@ -39,7 +39,10 @@ def test_lines_of_a_scope() -> None:
 @st.composite
 def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     """Lines of a scope, and the kind of the protocol; not all of them go together."""
-    kind = ProtocolKind(draw(st.sampled_from(("unicast", "multicast", "broadcast"))), draw(st.booleans()))
+    timers = draw(st.sampled_from(((), ("periodically",), ("slow", "fast"))))
+    kind = ProtocolKind(draw(st.sampled_from(("unicast", "multicast", "broadcast"))), draw(st.booleans()), timers)
+    asked = (("ask", (("k", "nat"), ("q", "process"))), ("stop", ()))
+    kind = replace(kind, inputs=draw(st.sampled_from(((), asked))), sends=draw(st.sampled_from((True, True, False))))
     count = draw(st.integers(1, 4) | st.just(9))
     processes, numbers = st.integers(0, count - 1), st.integers(0, 2)
     lists = st.lists(processes, min_size=1, max_size=3, unique=True).map(lambda found: ", ".join(map(str, found)))
@@ -55,6 +58,11 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     lines += draw(st.just([]) | st.tuples(each | st.builds("sends {} per process".format, numbers)))
     for word in ("duplicates", "losses", "ticks"):
         lines += draw(st.just([]) | st.tuples(st.builds(f"{word} {{}}".format, numbers)))
+    if kind.inputs:
+        each_asks = st.lists(numbers, min_size=count, max_size=count).map(lambda found: ", ".join(map(str, found)))
+        lines += draw(st.just([]) | st.tuples(each_asks.map("ask {}".format), lists.map("ask k in {}".format)))
+        lines += draw(st.just([]) | st.tuples(numbers.map("stop {} per process".format)))
+    lines += draw(st.lists(st.builds("ticks {} {}".format, st.sampled_from(timers or ("none",)), numbers), max_size=1))
     lines += [word for word in ("self sends", "fifo", "reactive sends") if draw(st.booleans())]
     if draw(st.booleans()):
         lines.append(f"destinations {'; '.join(draw(st.lists(edges, min_size=1, max_size=4)))}")

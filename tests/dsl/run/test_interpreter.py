@@ -80,7 +80,10 @@ def test_a_fault_has_no_step(interpreter: Interpreter) -> None:
 
 def test_timer(interpreter: Interpreter, library: Specify) -> None:
     assert interpreter.has_timer
-    assert interpreter.tick(1, (6, None, ())).emissions == (Sent("PING", (6, 1), 0), Sent("PING", (6, 1), 2))
+    assert interpreter.tick(1, (6, None, ()), "periodically").emissions == (
+        Sent("PING", (6, 1), 0),
+        Sent("PING", (6, 1), 2),
+    )
     assert not Interpreter(library("mf").protocols[0], 3).has_timer
 
 
@@ -90,7 +93,7 @@ def test_steps_depend_on_nothing_else(interpreter: Interpreter) -> None:
     packet = Packet("MSG", 0, 2, (MESSAGE, 1))
     first = interpreter.receive(2, state, packet)
     interpreter.causal_send(2, state, Message(2, 0, (1,)))
-    interpreter.tick(0, state)
+    interpreter.tick(0, state, "periodically")
     assert interpreter.receive(2, state, packet) == first
     assert state == (4, None, ((0, 1),))
 

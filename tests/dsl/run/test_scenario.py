@@ -156,3 +156,52 @@ def test_the_canonical_form_keeps_every_step() -> None:
         "  expect holds at_most_once",
     ]
     assert format_source(text, "test.thence")[0] == text
+
+
+TIMED = PROTOCOL.replace("  periodically:", "  periodically down:")
+
+
+def timed(step: str) -> list[str]:
+    """The faults of a scenario with this step, or why it fails."""
+    loaded = load_bytes(Path("test.thence"), f"{TIMED}  Alice sends m to Bob\n  {step}\n".encode())
+    if loaded.specification is None:
+        return [diagnostic.message for diagnostic in loaded.diagnostics]
+    (scenario,) = loaded.specification.scenarios
+    failed = play(scenario).failure
+    return [] if failed is None else [failed.why]
+
+
+def test_a_timer_with_a_name_ticks_by_its_name() -> None:
+    assert timed("Alice ticks down") == []
+    assert timed("Alice ticks") == ["the timers of `counted` have names: write `ticks down`"]
+    assert timed("Alice ticks up") == ["`counted` has no timer `up`"]
+
+
+ASKED = """\
+protocol asked:
+  message ASK(k: nat)
+  state: busy: bool
+  on ask(k: nat) when not busy:
+    busy := true
+    for p in process: send ASK(k) to p
+  on receive ASK(k) from j: pass
+
+scenario it of asked:
+  processes Alice, Bob
+"""
+
+
+def asked(*steps: str) -> list[str]:
+    """The faults of a scenario with these steps, or why it fails."""
+    text = ASKED + "".join(f"  {step}\n" for step in steps)
+    loaded = load_bytes(Path("test.thence"), text.encode())
+    if loaded.specification is None:
+        return [diagnostic.message for diagnostic in loaded.diagnostics]
+    failed = play(loaded.specification.scenarios[0]).failure
+    return [] if failed is None else [failed.why]
+
+
+def test_an_input_is_a_step_with_any_arguments() -> None:
+    assert asked("Alice does ask(70)", "Bob receives ASK(70) from Alice", "assert busy@Alice and not busy@Bob") == []
+    assert asked("Alice does ask(1)", "Alice does ask(2)") == ["`Alice does ask(2)` is not possible here"]
+    assert asked("Alice does beg(1)") == ["`asked` has no input `beg`"]

@@ -166,6 +166,27 @@ def test_so_many_ticks_at_any_moment(specify: Specify) -> None:
     assert (state.ticks, len(state.network)) == ((1, 0), 2)
 
 
+TWO_TIMERS = """\
+  on receive TICK(k) from j:
+    pass
+  periodically up:
+    n := n + 1
+  periodically tell:
+    send TICK(n) to self
+"""
+
+
+def test_each_timer_has_ticks_of_its_own(specify: Specify) -> None:
+    known = system(specify, "reliable, reordering", replace(ONE_WAY, timers=(("tell", 1),)), TWO_TIMERS)
+    up, tell = (tuple(Action("tick", process, name=timer) for process in (0, 1)) for timer in ("up", "tell"))
+    assert known.counted == ("tell",)
+    assert {*known.enabled(known.initial())} >= {*up, *tell}
+    state = after(known, SEND, tell[1])
+    assert (state.ticks, len(state.network)) == ((0, 1), 2)
+    assert [action for action in known.enabled(state) if action.kind == "tick"] == [tell[0]]
+    assert [known.local(number)[0] for number in after(known, up[0], up[0], up[1]).locals] == [2, 1]
+
+
 RESEND = """\
   periodically:
     if {condition}:
@@ -203,3 +224,44 @@ def test_packet_numbers_can_be_adopted(specify: Specify) -> None:
     again.adopt_packets(known)
     state = after(again, Action("send", 0, (2,)))
     assert known.packet(state.network[0]) == again.packet(state.network[0])
+
+
+ASKED = """
+protocol asked:
+  message ASK(k: nat)
+  state:
+    busy: bool
+    sum: nat
+  on ask(k: nat, q: process) when not busy:
+    busy := true
+    send ASK(k) to q
+  on stop(): busy := false
+  on receive ASK(k) from j: sum := sum + k
+  property deadlock_free
+scope two of asked:
+  processes 2
+  ask 2, 0
+  ask k in 1, 3
+  stop 1 per process
+"""
+
+
+def test_inputs_come_as_often_as_the_scope_says_and_when_the_protocol_takes_them(specify: Specify) -> None:
+    specification = specify(ASKED)
+    known = System(specification.protocols[0], specification.scopes[0].workload)
+
+    def ask(k: int, q: int) -> Action:
+        return Action("input", 0, name="ask", arguments=(k, q))
+
+    def inputs(*actions: Action) -> list[Action]:
+        return [action for action in known.enabled(after(known, *actions)) if action.kind == "input"]
+
+    stops = [Action("input", process, name="stop") for process in (0, 1)]
+    assert inputs() == [ask(1, 0), ask(1, 1), ask(3, 0), ask(3, 1), *stops]
+    assert inputs(ask(3, 1)) == stops
+    assert inputs(ask(3, 1), stops[0]) == [ask(1, 0), ask(1, 1), ask(3, 0), ask(3, 1), stops[1]]
+    assert inputs(ask(3, 1), stops[0], ask(1, 0), stops[1]) == []
+    state = after(known, ask(3, 1), stops[0])
+    received = known.apply(state, Action("receive", 1, (), state.network[0])).state
+    assert known.local(received.locals[1]) == (False, 3)
+    assert list(known.application_sends(state)) == []

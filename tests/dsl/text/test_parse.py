@@ -527,7 +527,7 @@ def test_words_behind_a_fault_have_no_kind() -> None:
     [
         ("", {"protocol", "scope", "mutant"}, False),
         ("  ", {"on", "property", "state"}, False),
-        ("  on ", {"causal_send", "receive"}, False),
+        ("  on ", {"causal_send", "receive"}, True),
         ("  on causal_send(m):\n    ", {"send", "deliver", "let", "if"}, True),
         ("  on causal_send(m):\n    send ", set(), True),
         ("  on causal_send(m):\n    if m ", {"in", "is", "and"}, False),

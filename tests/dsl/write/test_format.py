@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from thence.dsl.text import syntax as s
 from thence.dsl.text.lines import clean_doc
 from thence.dsl.text.parse import parse
+from thence.dsl.text.programs import setting_key
 from thence.dsl.write.format import format_source, print_file
 
 SAMPLES = sorted((Path(__file__).parents[1] / "samples").glob("*.thence"))
@@ -144,6 +145,9 @@ some_numbers = tuples(numbers, 1, 3)
 setting_lists = st.lists(
     st.one_of(
         st.builds(s.Setting, st.sampled_from(["processes", "duplicates", "losses", "ticks"]), single),
+        st.builds(s.Setting, st.just("ticks"), single, about=names),
+        st.builds(s.Setting, st.just("input"), some_numbers, about=names),
+        st.builds(s.Setting, st.just("values"), some_numbers, about=st.builds("{} {}".format, names, names)),
         st.builds(s.Setting, st.just("sends"), some_numbers),
         st.just(s.Setting("self_sends")),
         st.builds(
@@ -154,7 +158,7 @@ setting_lists = st.lists(
         ),
     ),
     max_size=4,
-    unique_by=lambda setting: setting.name,
+    unique_by=setting_key,
 ).map(tuple)
 verdicts = st.sampled_from(["proved", "holds", "refuted", "unknown"])
 claims = st.one_of(names, st.sampled_from(["without deadlock", "without starvation t"]).map(s.Name))
@@ -175,7 +179,8 @@ handlers = tuples(
     st.one_of(
         st.builds(s.Handler, st.just("causal_send"), parameters, bodies),
         st.builds(s.Handler, st.just("receive"), parameters, bodies, names, names),
-        st.builds(s.Handler, st.just("periodically"), st.just(()), bodies),
+        st.builds(s.Handler, st.just("input"), parameters, bodies, names, guard=st.one_of(st.none(), small)),
+        st.builds(s.Handler, st.just("periodically"), st.just(()), bodies, st.one_of(st.none(), names)),
     )
 )
 procedures = tuples(st.builds(s.Procedure, names, parameters, bodies))
@@ -268,7 +273,18 @@ declarations = st.one_of(
     st.builds(s.Scope, names, names, setting_lists, expects, doc=docs),
     st.builds(s.Conforms, names, names, names, clauses, any_names, expects, doc=docs).map(titled),
     st.builds(
-        s.Mutant, names, names, states, handlers, procedures, transitions, formulas, expects, doc=docs, stable=stables
+        s.Mutant,
+        names,
+        names,
+        states,
+        handlers,
+        procedures,
+        transitions,
+        formulas,
+        expects,
+        doc=docs,
+        stable=stables,
+        network=st.one_of(st.just(()), name_lists),
     ),
 )
 files = st.builds(s.File, tuples(declarations, 0, 2), docs)

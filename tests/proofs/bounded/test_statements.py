@@ -120,7 +120,7 @@ def assert_same(system: System, protocol: ir.Protocol, constants: Any, state: An
                 step = interpreter.receive(process, local, packet)
             case _:
                 handler = handlers["periodically", None]
-                step = interpreter.tick(process, local)
+                step = interpreter.tick(process, local, action.name)
         expected: Any = (step.state, list(step.emissions))
     except Fault:
         expected = "fault"

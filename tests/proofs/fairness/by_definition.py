@@ -16,7 +16,8 @@ from thence.dsl.run.system import Action, State, System
 Node: TypeAlias = tuple[State, bool]
 """A state, and whether the run has turned."""
 
-Class: TypeAlias = tuple[str, int]
+Class: TypeAlias = tuple[str, int, str]
+"""An arrival of a packet, a send of a process, or the tick of a process's timer."""
 
 
 class TooLarge(Exception):
@@ -38,7 +39,7 @@ class Definition:
         kinds = {kind.name for kind in self.system.protocol.packets}
         self.kinds = kinds if "receive" in names else names & kinds
         self.sends_fairly = "causal_send" in names
-        self.timers = {("tick", process) for process in range(2)} if self.system.interpreter.has_timer else set()
+        self.timers = fair_timers(self.system)
         left: list[Node] = [(self.system.initial(), False)]
         self.edges[left[0]] = []
         while left:
@@ -58,22 +59,26 @@ class Definition:
         for action in self.system.enabled(state):
             taken: Class | None = None
             if action.kind == "receive" and self.system.packet(action.packet).kind in self.kinds:
-                taken = ("receive", action.packet)
+                taken = ("receive", action.packet, "")
             elif action.kind == "send" and self.sends_fairly:
-                taken = ("send", action.process)
+                taken = ("send", action.process, "")
             elif action.kind == "tick":
-                taken = ("tick", action.process)
+                taken = ("tick", action.process, action.name)
             if taken is not None and action.kind != "tick":
                 self.offers[node].add(taken)
             if turned and (action.kind in ("duplicate", "lose") or (action.kind == "send" and not self.sends_fairly)):
                 continue
             if not (turned and action.kind == "tick"):
                 yield (self.system.apply(state, action).state, turned), taken
-        limit = self.system.workload.ticks
-        if self.timers and quiet and limit is not None and not any(kind == "send" for kind, _ in self.offers[node]):
-            for process in range(2):
-                after = self.system.apply(state._replace(ticks=(limit, limit)), Action("tick", process)).state
-                yield (after, True), ("tick", process)
+        workload, timers = self.system.workload, self.system.interpreter.timers
+        limits = {timer: workload.ticks_of(timer) for timer in timers}
+        full = tuple(limit for limit in limits.values() if limit is not None for _ in range(2))
+        if quiet and full and not any(kind == "send" for kind, *_ in self.offers[node]):
+            for timer in timers:
+                for process in range(2):
+                    tick = Action("tick", process, name=timer)
+                    after = self.system.apply(state._replace(ticks=full), tick).state
+                    yield (after, True), ("tick", process, timer)
 
     # --- what a fair run can do ----------------------------------------------------------------
 
@@ -118,6 +123,14 @@ class Definition:
         return not missed or self._has_fair({node for node in part if not self.offers[node] & missed}, required)
 
 
+def fair_timers(system: System) -> set[Class]:
+    """The ticks that a fair run makes again and again: of the timers named after `fair`, or else of all."""
+    timers = set(system.interpreter.timers)
+    named = timers & {*system.protocol.fairness} - {"periodically"}
+    fair = named if named and "periodically" not in system.protocol.fairness else timers
+    return {("tick", process, timer) for timer in fair for process in range(2)}
+
+
 def assert_every_packet_arrives(system: System, steps: tuple[NarratedStep, ...], cycle: int, turns: int) -> None:
     """Repeats the cycle, with an identity for each packet: none of a fair kind is older than a few turns in the end.
 
@@ -127,8 +140,8 @@ def assert_every_packet_arrives(system: System, steps: tuple[NarratedStep, ...],
     ages: dict[int, list[int]] = {}
     state, clock = system.initial(), 0
     stem, turn = steps[: len(steps) - cycle], steps[len(steps) - cycle :]
-    if system.interpreter.has_timer:
-        assert {step.action.process for step in turn if step.action.kind == "tick"} == set(range(2))
+    fired = {("tick", step.action.process, step.action.name) for step in turn if step.action.kind == "tick"}
+    assert fair_timers(system) <= fired
     for step in (*stem, *turn * turns):
         action = step.action
         assert action in (*system.enabled(state), *system.late_timers(state))

@@ -58,7 +58,9 @@ def random_text(draw: random.Random) -> str:
         return "\n    ".join(lines or ["if flag: flag := true"])
 
     weakly = draw.choice(("", "", "", "weakly "))
-    timer = f"  periodically:\n    {some(2, TIMERS)}\n" if draw.random() < 0.45 else ""
+    timers = draw.choice((("",), ("",), ("", " slow"), (" slow", " fast"))) if draw.random() < 0.45 else ()
+    timer = "".join(f"  periodically{name}:\n    {some(2, TIMERS)}\n" for name in timers)
+    named = [name for name in timers if name and draw.random() < 0.4]
     return f"""
 protocol p:
   network reliable, {draw.choice(("reordering", "fifo"))}
@@ -82,7 +84,7 @@ protocol p:
     {some(1, TO_THE_SENDER, AFTERWARDS)}
   on receive GO(f) from j:
     {some(2, WITH_THE_FLAG, AFTERWARDS)}
-{timer}  eventually delivered under {weakly}fair {draw.choice(RECEIVES)}
+{timer}  eventually delivered under {weakly}fair {draw.choice(RECEIVES)}{"".join(f",{name}" for name in named)}
 """
 
 

@@ -140,6 +140,7 @@ def _size(scope: Mapping[str, Any]) -> str:
     if scope.get("unbounded"):
         return f"{processes}, any number of messages"
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
+    faults += [f"{number} ticks of {timer} each" for timer, number in scope.get("timers", {}).items()]
     return ", ".join([processes, f"sends {', '.join(map(str, scope.get('sends', ())))}", *faults])
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from thence.dsl.ir import PERIODICALLY
 from thence.impl.commands import Delivery
 
 Channel: TypeAlias = tuple[int, int]
@@ -53,6 +54,7 @@ class Settings:
         conforming, causal, fifo, delivered, once, prompt, total_order: what is claimed of the system, see `Claim`. What
             is not claimed is looked at all the same, but for `total_order`, and nothing fails for it. A system with a
             total order may withhold messages that causal delivery alone would let it deliver.
+        timers: the names of the system's timers; `periodically` is the one that has none.
 
     Raises:
         ValueError: a value is out of range.
@@ -71,6 +73,7 @@ class Settings:
     once: bool = True
     prompt: bool = False
     total_order: bool = False
+    timers: tuple[str, ...] = (PERIODICALLY,)
 
     def __post_init__(self) -> None:
         if not isinstance(self.processes, int) or isinstance(self.processes, bool) or self.processes < 1:
@@ -84,6 +87,8 @@ class Settings:
         for name in ("duplication", "loss", "self_sends", *PROMISES):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} is true or false, not {getattr(self, name)!r}")
+        if not self.timers or not all(isinstance(timer, str) for timer in self.timers):
+            raise ValueError(f"timers are one or more names, not {self.timers!r}")
         if self.processes == 1 and not self.self_sends:
             raise ValueError("a single process has nobody to send to; allow self_sends or take more processes")
 
@@ -121,8 +126,10 @@ class Settings:
         return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
-        """All settings as JSON values."""
-        return asdict(self)
+        """All settings as JSON values; `timers` only where some have names."""
+        values = asdict(self)
+        timers = list(values.pop("timers"))
+        return values if timers == [PERIODICALLY] else {**values, "timers": timers}
 
     @staticmethod
     def from_json(value: object) -> Settings:
@@ -134,7 +141,10 @@ class Settings:
         names = {field.name for field in fields(Settings)}
         if not isinstance(value, Mapping) or not set(value) <= names:
             raise ValueError(f"settings are an object with {', '.join(sorted(names))}")
-        return Settings(**value)
+        timers = value.get("timers", [PERIODICALLY])
+        if not isinstance(timers, list):
+            raise ValueError(f"timers are a list of names, not {timers!r}")
+        return Settings(**{**value, "timers": tuple(timers)})
 
 
 @lru_cache(maxsize=4096)

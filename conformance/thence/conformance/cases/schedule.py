@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from thence.conformance.cases.network import PER_MILLE, Channel, Destination, Settings
+from thence.dsl.ir import PERIODICALLY
 from thence.spec.user_error import UserError
 
 if TYPE_CHECKING:
@@ -39,9 +40,10 @@ class React:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A timer of `process` fires."""
+    """The timer of `process` fires; `timer` is its name, where it has one."""
 
     process: int
+    timer: str = PERIODICALLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +182,8 @@ def _operation_to_json(operation: Operation) -> list[Any]:
                     return [name, process, destination]
                 case _:
                     return [name, process, list(destination)]
-        case Tick(process):
-            return ["tick", process]
+        case Tick(process, timer):
+            return ["tick", process] if timer == PERIODICALLY else ["tick", process, timer]
         case Receive(position, channel) | Duplicate(position, channel) | Lose(position, channel):
             name = type(operation).__name__.lower()
             return [name, position] if channel is None else [name, *channel, position]
@@ -200,6 +202,8 @@ def _operation_from_json(number: int, entry: object) -> Operation:
                 return _SENDS[name](process, tuple(sorted(set(destinations))))
         case ["tick", int(process)] if _are_counts(process):
             return Tick(process)
+        case ["tick", int(process), str(timer)] if _are_counts(process):
+            return Tick(process, timer)
         case [("receive" | "duplicate" | "lose") as name, int(position)] if _are_counts(position):
             if position < PER_MILLE:
                 return _ON_PACKETS[name](position)

@@ -244,7 +244,8 @@ def _disturbance(random: Random, settings: Settings, network: Network) -> Operat
     if chosen > 2:
         return None
     if chosen == 0:
-        return _TICK(int(random.random() * settings.processes))
+        process, timers = int(random.random() * settings.processes), settings.timers
+        return _TICK(process, timers[0] if len(timers) == 1 else random.choice(timers))
     if not (settings.duplication if chosen == 1 else settings.loss):
         return None
     able = network.receivable()

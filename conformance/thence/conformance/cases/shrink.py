@@ -199,8 +199,8 @@ def _renamed(schedule: Schedule) -> Schedule:
                 return Send(number(process), renamed(destination))
             case React(process, destination):
                 return React(number(process), renamed(destination))
-            case Tick(process):
-                return Tick(number(process))
+            case Tick(process, timer):
+                return Tick(number(process), timer)
             case Receive(_, channel) | Duplicate(_, channel) | Lose(_, channel):
                 if channel is None:
                     return operation

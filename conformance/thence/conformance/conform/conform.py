@@ -18,6 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import Flaky
 
+from thence.conformance.cases.inputs import refuse_inputs
 from thence.conformance.cases.network import Claim, Settings
 from thence.conformance.cases.schedule import Schedule, schedules
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
@@ -108,6 +109,7 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
     A broadcast goes to its sender too if the protocol hands it over there. A protocol that states no property at all is
     taken to promise causal delivery.
     """
+    refuse_inputs(protocol)
     network = protocol.network
     stated = {*protocol.properties, *protocol.eventually} or {"causal", "delivered"}
     if "causally_ordered" in stated and "causal" not in stated:
@@ -127,6 +129,7 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
         delivered="delivered" in stated,
         once=not protocol.properties or not stated.isdisjoint({"at_most_once", "no_creation"}),
         total_order="total_order" in stated,
+        timers=protocol.timers or (ir.PERIODICALLY,),
     )
 
 

@@ -203,8 +203,9 @@ class MatrixSubject:
 
     def settings(self, assumption: Assumption, delivery: Delivery) -> Settings:
         """The settings of a cell. A broadcast goes to its sender or does not, under any assumption."""
-        own = {"self_sends": self.default.self_sends} if delivery == "broadcast" else {"self_sends": False}
-        plain = replace(self.default, delivery=delivery, channels="reordering", duplication=False, loss=False, **own)
+        own = self.default.self_sends and delivery == "broadcast"
+        network = replace(self.default, channels="reordering", duplication=False, loss=False)
+        plain = replace(network, delivery=delivery, self_sends=own)
         return replace(plain, **dict(assumption.allows))
 
     def claims(self, settings: Settings) -> bool | None:

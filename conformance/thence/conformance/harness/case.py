@@ -22,6 +22,7 @@ from thence.conformance.systems.foreign import Answered, Elsewhere
 from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import shown, word
 from thence.conformance.systems.subject import MakeProcess
+from thence.dsl.ir import PERIODICALLY
 from thence.impl.commands import Deliver as HandOver
 from thence.impl.commands import Send as Transmit
 
@@ -46,6 +47,7 @@ class Case:
         lockstep: the protocol's side, as long as the subject follows it.
         over: the case has ended early.
         has_timers: whether any process has a timer, or the protocol.
+        timers: the names of the timers.
     """
 
     __slots__ = (
@@ -67,6 +69,7 @@ class Case:
         "over",
         "participants",
         "settings",
+        "timers",
     )
 
     def __init__(self, settings: Settings, replay: Replay | None = None) -> None:
@@ -91,7 +94,8 @@ class Case:
         self._sent = [0] * settings.processes
         self._can_block = False
         self._sent_packets = SentPackets()
-        self.has_timers = replay is not None and replay.has_timer
+        self.has_timers = replay is not None and bool(replay.timers)
+        self.timers = (replay.timers if replay is not None else ()) or settings.timers
 
     def start(self, make_process: MakeProcess) -> None:
         """Makes the processes."""
@@ -126,10 +130,10 @@ class Case:
                     addressed = self._addressed(destinations)
                     kept = operation if destination == addressed else React(process, addressed)
                     self._await_delivery(kept, destinations)
-            case Tick(process):
-                if process < self.settings.processes:
+            case Tick(process, timer):
+                if process < self.settings.processes and timer in self.timers:
                     self._effective.append(operation)
-                    self.tick(process)
+                    self.tick(process, timer)
             case Duplicate(position, channel):
                 index = self.network.find(position, channel) if self.settings.duplication else -1
                 if index >= 0:
@@ -162,14 +166,14 @@ class Case:
         if self.judge.arrived[process]:
             self._judge_delays(process)
 
-    def tick(self, process: int) -> None:
-        """A timer of the process fires."""
-        expected = self.lockstep.tick(process) if self.lockstep is not None else None
+    def tick(self, process: int, timer: str) -> None:
+        """The timer of this name fires at the process."""
+        expected = self.lockstep.tick(process, timer) if self.lockstep is not None else None
         tick = self._asked(process, "tick")
         if tick is None:
             self._carry_out(process, (), expected)
         else:
-            self._call(process, expected, tick)
+            self._call(process, expected, tick, *(() if timer == PERIODICALLY else (timer,)))
             if self.judge.arrived[process]:
                 self._judge_delays(process)
 

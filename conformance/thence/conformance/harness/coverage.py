@@ -80,7 +80,7 @@ class Features:
 
 
 def _handler(handler: ir.Handler) -> str:
-    return handler.event if handler.kind is None else f"receive {handler.kind}"
+    return handler.event if handler.kind is None else f"{handler.event} {handler.kind}"
 
 
 def _branch(statement: ir.If | ir.While, outcome: bool) -> str:
@@ -180,8 +180,10 @@ class CoveredReplay(PermissiveReplay):
                 return "causal_send"
             case (int(number),):
                 return f"receive {self.steps.packet(number).kind}"
+            case (str(timer),):
+                return "periodically" if timer == ir.PERIODICALLY else f"periodically {timer}"
             case _:
-                return "periodically"
+                raise AssertionError(f"no input of a step: {given}")
 
     def _broken(self, states: tuple[int, ...]) -> frozenset[str]:
         """The invariants that are not true. A `reachable` formula stands for the invariant that denies it."""

@@ -70,7 +70,7 @@ def schedule_of(system: System, steps: Sequence[NarratedStep]) -> Schedule:
             case "send":
                 operations.append(Send(action.process, destination(action.destinations)))
             case "tick":
-                operations.append(Tick(action.process))
+                operations.append(Tick(action.process, action.name))
             case "receive" | "lose":
                 position, channel = place(action.packet)
                 operations.append((Receive if action.kind == "receive" else Lose)(position, channel))

@@ -29,9 +29,10 @@ def drain(case: Case) -> None:
         left = judge.outstanding
         if case.over or not case.has_timers or idle > (PATIENCE + processes if left else 1):
             break
-        for process in range(processes):
-            if not case.over:
-                case.tick(process)
+        for timer in case.timers:
+            for process in range(processes):
+                if not case.over:
+                    case.tick(process, timer)
         rounds += 1
         if not flights and not left:
             break

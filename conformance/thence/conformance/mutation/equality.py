@@ -18,7 +18,7 @@ from thence.dsl import ir
 from thence.dsl.run.execute import Emission
 from thence.dsl.run.interpreter import Interpreter, LocalState, Step
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message
+from thence.dsl.run.values import Fault, Message, Occurrence
 
 Likeness: TypeAlias = Literal["same states", "same events", "different"]
 """`same events`: sends and deliveries are the same in every run of the scope, states are not."""
@@ -29,12 +29,16 @@ MOST_PAIRS: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class LocalStep:
-    """A step of a protocol from a local state: `after` and the emissions, or a fault (`after` -1)."""
+    """A step of a protocol from a local state: `after` and the emissions, or a fault (`after` -1).
+
+    Its cause is `packet`, `message` or `occurrence`; the others are -1, None and None.
+    """
 
     process: int
     before: int
     packet: int
     message: Message | None
+    occurrence: Occurrence | None
     after: int
     emissions: tuple[Emission, ...]
 
@@ -49,8 +53,9 @@ class StepRecord:
         for process, before, cause, came in system.steps.taken():
             packet = cause if isinstance(cause, int) else -1
             message = cause if isinstance(cause, Message) else None
+            occurrence = cause if isinstance(cause, Occurrence) else None
             after, emissions = (-1, ()) if isinstance(came, Fault) else came
-            step = LocalStep(process, before, packet, message, after, emissions)
+            step = LocalStep(process, before, packet, message, occurrence, after, emissions)
             self._from.setdefault((process, before), []).append(step)
             if message is not None:
                 self._messages.setdefault(process, {})[message] = None
@@ -98,10 +103,14 @@ class StepRecord:
                 waiting.append((process, step.after, other.state))
         return "same states" if same else "same events"
 
-    def _refused(self, interpreter: Interpreter, process: int, state: LocalState) -> list[Message] | None:
-        """The messages that the process does not take from the application now; None where the guard faults."""
+    def _refused(self, interpreter: Interpreter, process: int, state: LocalState) -> list[Message | Occurrence] | None:
+        """The messages and inputs that the process does not take from its application; None where a guard faults."""
+        inputs = [Occurrence(use.name, arguments) for use in self.system.workload.inputs for arguments in use.choices]
         try:
-            return [one for one in self._messages.get(process, ()) if not interpreter.accepts(process, state, one)]
+            return [
+                *(one for one in self._messages.get(process, ()) if not interpreter.accepts(process, state, one)),
+                *(one for one in inputs if not interpreter.takes(process, state, one)),
+            ]
         except Fault:
             return None
 
@@ -110,8 +119,8 @@ class StepRecord:
         try:
             if step.message is not None:
                 return interpreter.causal_send(step.process, state, step.message)
-            if step.packet < 0:
-                return interpreter.tick(step.process, state)
+            if step.occurrence is not None:
+                return interpreter.step(step.process, state, step.occurrence)
             return interpreter.receive(step.process, state, self.system.packet(step.packet))
         except Fault:
             return None

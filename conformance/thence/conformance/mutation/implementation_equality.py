@@ -17,8 +17,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from thence.conformance.mutation.equality import LocalStep, StepRecord
 from thence.conformance.systems.subject import MakeProcess
+from thence.dsl.ir import PERIODICALLY
 from thence.dsl.run.execute import Delivered, Sent
-from thence.dsl.run.values import Message
+from thence.dsl.run.values import Message, Occurrence
 from thence.impl import commands as impl
 
 MOST_STEPS: Final = 20_000
@@ -77,7 +78,7 @@ class LocalComparison:
         self._system = record.system
         self._packets: dict[int, dict[Frozen, tuple[Any, Any]]] = {}
         self._pairs: dict[Frozen, _Pair] = {}
-        self._done: set[tuple[Frozen, int, Message | None, Frozen]] = set()
+        self._done: set[tuple[Frozen, int, Message | None, Occurrence | None, Frozen]] = set()
         self._same_metadata = True
 
     def likeness(self, make_original: MakeProcess, make_mutant: MakeProcess) -> Likeness:
@@ -118,9 +119,9 @@ class LocalComparison:
         return all(self._taken(key, pair, step, form, packets) for form, packets in known)
 
     def _taken(self, key: Frozen, pair: _Pair, step: LocalStep, form: Frozen, packets: tuple[Any, Any]) -> bool:
-        if (key, step.packet, step.message, form) in self._done:
+        if (key, step.packet, step.message, step.occurrence, form) in self._done:
             return True
-        self._done.add((key, step.packet, step.message, form))
+        self._done.add((key, step.packet, step.message, step.occurrence, form))
         original, mutant = copy.deepcopy(pair.original), copy.deepcopy(pair.mutant)
         sender = -1 if step.packet < 0 else self._system.packet(step.packet).src
         mine = _outcome(self._call(original, step, sender, packets[0]))
@@ -157,7 +158,10 @@ class LocalComparison:
     def _call(self, process: Any, step: LocalStep, sender: int, packet: Any) -> Callable[[], Any]:
         message = step.message
         if message is None:
-            return process.tick if step.packet < 0 else lambda: process.receive(sender, packet)
+            if step.occurrence is None:
+                return lambda: process.receive(sender, packet)
+            timer = step.occurrence.name
+            return process.tick if timer == PERIODICALLY else lambda: process.tick(timer)
         name = f"m{message.src}.{message.number + 1}"
         match self._system.protocol.delivery:
             case "unicast":

@@ -88,7 +88,7 @@ def linked_scopes(link: ir.Link) -> Iterator[LinkedScope]:
     larger = [larger_workload(protocol, processes, sends) for processes, sends in ((3, 2), (3, 4), (4, 3))]
     larger += [grown for scope in link.scopes if (grown := _grown(scope.workload)) is not None]
     if any(handler.event == "periodically" for handler in protocol.handlers):
-        larger += [replace(workload, ticks=EARLY) for workload in larger]
+        larger += [replace(workload, ticks=EARLY, timers=()) for workload in larger]
     for workload in dict.fromkeys(larger):
         follow = LinkRun(link, system_of(protocol, workload))
         if follow.broken_axioms():

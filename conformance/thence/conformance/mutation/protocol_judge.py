@@ -304,8 +304,8 @@ def _speaks_on(system: System, state: State) -> bool:
     if not system.interpreter.has_timer:
         return False
     for _ in range(PATIENCE):
-        for process in range(system.workload.processes):
-            outcome = system.apply(state, Action("tick", process))
+        for tick in system.ticks():
+            outcome = system.apply(state, tick)
             if outcome.findings:
                 return False
             state = outcome.state

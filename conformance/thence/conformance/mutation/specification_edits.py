@@ -47,7 +47,7 @@ def protocol_edits(protocol: ir.Protocol, lines: list[str]) -> list[Edit]:
     for variable in protocol.state:
         found += _initial(variable, lines)
     for handler in protocol.handlers:
-        name = f"on {handler.event}" if handler.kind is None else f"on receive {handler.kind}"
+        name = f"on {handler.event}" if handler.kind is None else f"on {handler.event} {handler.kind}"
         scope = [parameter.name for parameter in handler.parameters if parameter.type == PROCESS]
         messages = [parameter.name for parameter in handler.parameters if parameter.type == MESSAGE]
         names = [*([] if handler.sender is None else [handler.sender]), *scope]

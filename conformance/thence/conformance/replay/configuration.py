@@ -189,8 +189,8 @@ class Configuration:
         for other, channel, packet in hidden:
             if other == process:
                 yield from [(packet,)] * (self.channels[channel].count(packet) if self.conditions.reordering else 1)
-        if self.replay.has_timer:
-            yield ()
+        for timer in self.replay.timers:
+            yield (timer,)
 
     # --- changes -----------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
+from thence.conformance.cases.inputs import refuse_inputs
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
@@ -19,7 +20,7 @@ from thence.dsl import ir
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Observation, Reactions, Step
 from thence.dsl.run.local_steps import LocalSteps
-from thence.dsl.run.values import Fault, Message, Packet, show
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, show
 
 REMEMBERED: Final = 200_000
 """Steps that a replay remembers, before it forgets them all."""
@@ -31,7 +32,7 @@ Signature: TypeAlias = tuple[tuple[Any, ...], ...]
 """For each emission: (destination, packet kind, carried message or None), or (message,) for a delivery."""
 
 Input: TypeAlias = tuple[Any, ...]
-"""(number, destinations) for a causal send, (packet,) for an arrival, () for a timer."""
+"""(number, destinations) for a causal send, (packet,) for an arrival, (timer,) for a timer by its name."""
 
 Answers: TypeAlias = tuple[tuple[str, int, tuple[int, ...]], ...]
 """The application's sends in reaction to deliveries of a step: (message delivered, number, destinations)."""
@@ -91,6 +92,7 @@ class Replay:
     _expected: dict[tuple[int, int, Input, Seen], Expected] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        refuse_inputs(self.protocol)
         self._interpreter = Interpreter(self.protocol, self.processes)
         self._finder = GuardFinder(self.protocol)
         self.steps = LocalSteps(self._text_step)
@@ -135,9 +137,9 @@ class Replay:
         return "total_order" in self.protocol.properties
 
     @property
-    def has_timer(self) -> bool:
-        """Whether the protocol does something `periodically`."""
-        return self._interpreter.has_timer
+    def timers(self) -> tuple[str, ...]:
+        """The names of the protocol's timers."""
+        return self._interpreter.timers
 
     def packet(self, number: int) -> Packet:
         """The packet of this number."""
@@ -204,17 +206,20 @@ class Replay:
 
     def _run(self, process: int, state: int, given: Input, *, observe: bool, seen: Seen = TEXT) -> Step:
         local = self.steps.state(state)
-        cause: Cause = None
+        cause: Cause
         match given:
             case (number, destinations):
                 cause = Message(process, number, destinations)
                 if not self._interpreter.accepts(process, local, cause):
                     raise Fault("the application has to wait, the guard of causal_send is false")
+            case (str(timer),):
+                if timer not in self._interpreter.timers:
+                    return Step(local, ())
+                cause = Occurrence(timer)
             case (packet,):
                 cause = self.steps.packet(packet)
             case _:
-                if not self._interpreter.has_timer:
-                    return Step(local, ())
+                raise AssertionError(f"no input of a step: {given}")
         if seen == TEXT:
             return self._interpreter.step(process, local, cause, observe=observe)
         answers = tuple((after, Message(process, number, to)) for after, number, to in seen.answers)
@@ -230,11 +235,13 @@ class Replay:
         match given:
             case (_, destinations):
                 return f"causal_send to {', '.join(f'p{destination}' for destination in destinations)}"
+            case (str(timer),):
+                return "periodically" if timer == ir.PERIODICALLY else f"periodically {timer}"
             case (number,):
                 packet = self.steps.packet(number)
                 return f"receive {self._show_packet(packet.kind, packet.arguments)} from p{packet.src}"
             case _:
-                return "periodically"
+                raise AssertionError(f"no input of a step: {given}")
 
     def _show_emission(self, emission: Emission) -> str:
         match emission:
@@ -277,8 +284,9 @@ def delivers_to_senders(protocol: ir.Protocol, processes: int = 2) -> bool:
             for packet in flights[:_PROBED]:
                 take(packet.dst, interpreter.receive(packet.dst, states[packet.dst], packet))
             del flights[:_PROBED]
-            for process in range(processes if interpreter.has_timer and not flights else 0):
-                take(process, interpreter.tick(process, states[process]))
+            for timer in () if flights else interpreter.timers:
+                for process in range(processes):
+                    take(process, interpreter.tick(process, states[process], timer))
     except Fault:
         return False
     return seen
@@ -308,9 +316,9 @@ class Lockstep:
         """The packet of that number arrives."""
         return self.replay.expected(process, self.states[process], (packet,))
 
-    def tick(self, process: int) -> Expected:
-        """A timer fires; a protocol without timers does nothing."""
-        return self.replay.expected(process, self.states[process], ())
+    def tick(self, process: int, timer: str) -> Expected:
+        """The timer of this name fires; a protocol that does not have it does nothing."""
+        return self.replay.expected(process, self.states[process], (timer,))
 
     def seen(self, process: int, expected: Expected, answers: Answers) -> Expected:
         """The expected step, in which the application reacts to deliveries."""

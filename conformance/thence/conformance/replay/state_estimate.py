@@ -152,8 +152,8 @@ class RunSearch:
             for packet in tuple(now.arrived[process]):
                 if now.may_hide(process, packet):
                     yield from self._unlogged(process, (packet,), -1, -1, hidden)
-            if self._replay.has_timer:
-                yield from self._unlogged(process, (), -1, -1, hidden)
+            for timer in self._replay.timers:
+                yield from self._unlogged(process, (timer,), -1, -1, hidden)
 
     def _matching(self, process: int, hidden: list[HiddenArrival]) -> Iterator[Move]:
         """The steps that match the next entry of the process's log, and perhaps more of its entries."""
@@ -178,8 +178,8 @@ class RunSearch:
                 for packet in tuple(now.arrived[process]):
                     if now.may_hide(process, packet):
                         yield from self._by(process, (packet,), 0)
-                if self._replay.has_timer:
-                    yield from self._by(process, (), 0)
+                for timer in self._replay.timers:
+                    yield from self._by(process, (timer,), 0)
             case None:
                 return
 

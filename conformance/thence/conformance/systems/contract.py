@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 from thence.conformance.cases.network import Settings
+from thence.dsl.ir import PERIODICALLY
 
 VERSION: Final = "thence-exec/1"
 
@@ -114,6 +115,7 @@ def init(settings: Settings, hosts: Iterable[int]) -> bytes:
             "duplication": settings.duplication,
             "loss": settings.loss,
             "self_sends": settings.self_sends,
+            **({} if settings.timers == (PERIODICALLY,) else {"timers": list(settings.timers)}),
         }
     )
 
@@ -131,9 +133,10 @@ def receive(process: int, source: int, content: Any) -> bytes:
         raise Broken("has sent a packet that is nested too deeply") from None
 
 
-def tick(process: int) -> bytes:
-    """A timer fires."""
-    return _line({"request": "tick", "process": process})
+def tick(process: int, timer: str = PERIODICALLY) -> bytes:
+    """The timer of this name fires."""
+    named = {} if timer == PERIODICALLY else {"timer": timer}
+    return _line({"request": "tick", "process": process, **named})
 
 
 def _line(request: dict[str, Any]) -> bytes:

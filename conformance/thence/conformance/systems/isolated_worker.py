@@ -84,7 +84,7 @@ class Host:
             case "receive":
                 commands = process.receive(request["from"], self._packets[request["packet"]])
             case "tick":
-                commands = process.tick()
+                commands = process.tick(*([request["timer"]] if "timer" in request else ()))
             case asked:
                 method = process.react if asked == "react" else process.causal_send
                 match self._delivery, request["destinations"]:

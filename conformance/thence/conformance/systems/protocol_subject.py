@@ -10,12 +10,14 @@ import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, assert_never
 
+from thence.conformance.cases.inputs import refuse_inputs
 from thence.conformance.systems.foreign import Answered
 from thence.dsl import ir
 from thence.dsl.find import NotThere, protocol_of, specification
+from thence.dsl.ir import PERIODICALLY
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, Observation, Step
-from thence.dsl.run.values import Message, Packet
+from thence.dsl.run.values import Message, Occurrence, Packet
 from thence.impl import commands as impl
 
 PREFIX: Final = "protocol:"
@@ -90,9 +92,9 @@ class ProtocolProcess:
         """Take a packet that arrived."""
         return self._took(packet.packet)
 
-    def tick(self) -> list[impl.Command | Answered]:
-        """A timer fired."""
-        return self._took(None) if self._interpreter.has_timer else []
+    def tick(self, timer: str = PERIODICALLY) -> list[impl.Command | Answered]:
+        """The timer of this name fired."""
+        return self._took(Occurrence(timer)) if timer in self._interpreter.timers else []
 
     def _took(self, cause: Cause) -> list[impl.Command | Answered]:
         """The commands of the step. The application reacts to one of its deliveries with all that it has to send."""
@@ -158,8 +160,11 @@ def subject_protocol(name: str) -> ir.Protocol:
     """
     file, _, mutant = name.removeprefix(PREFIX).partition("#")
     if not mutant:
-        return protocol_of(file)
+        protocol = protocol_of(file)
+        refuse_inputs(protocol)
+        return protocol
     for known in specification(file).mutants:
         if known.name == mutant and isinstance(known.mutated, ir.Protocol):
+            refuse_inputs(known.mutated)
             return known.mutated
     raise NotThere(f"{file} has no mutant {mutant} of a protocol")

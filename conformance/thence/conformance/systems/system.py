@@ -12,6 +12,7 @@ from thence.conformance.systems import contract
 from thence.conformance.systems.contract import CASE_BYTES, Abilities, Broken, Delivered, Emitted, Raised, Reacted
 from thence.conformance.systems.foreign import Answered, Elsewhere, SystemFailed, SystemRaised
 from thence.conformance.systems.os_process import GRACE_S, LINUX, OsProcess, size, split_command
+from thence.dsl.ir import PERIODICALLY
 from thence.impl.commands import Command, Deliver, Send
 
 REPLY_S: Final = 5.0
@@ -324,9 +325,9 @@ class ExternalProcess:
         self._system.note(message, self._identity)
         return self._system.ask(self._identity, contract.send("react", self._identity, destinations, message))
 
-    def _tick(self) -> Iterator[Any]:
-        """A timer fires."""
-        return self._system.ask(self._identity, contract.tick(self._identity))
+    def _tick(self, timer: str = PERIODICALLY) -> Iterator[Any]:
+        """The timer of this name fires."""
+        return self._system.ask(self._identity, contract.tick(self._identity, timer))
 
     def _addressed(self, arguments: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
         match arguments:

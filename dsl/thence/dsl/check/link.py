@@ -9,7 +9,7 @@ from thence.dsl.check.expectations import Exploration, check_expectations
 from thence.dsl.check.terms.binders import introduce
 from thence.dsl.check.terms.environment import PROTOCOL_TYPES, Vocabulary, here, listed, plural
 from thence.dsl.check.terms.expressions import ExpressionChecker
-from thence.dsl.check.workload import ProtocolKind, Settings
+from thence.dsl.check.workload import ProtocolKind, Settings, kind_of
 from thence.dsl.ir.machine_builtins import history_parameters
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
@@ -43,7 +43,7 @@ def check_link(
             )
     chosen = [scopes.get(scope.text) for scope in conforms.scopes] if conforms.scopes else list(scopes.values())
     delivery: ir.Delivery = "unicast" if protocol is None else protocol.delivery
-    kind = ProtocolKind(delivery, protocol is not None and protocol.network.tree)
+    kind = ProtocolKind() if protocol is None else kind_of(protocol)
     exploration = Exploration(name, settings, {}, kind=kind) if known else None
     of = f"link `{conforms.name.text}`"
     expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)

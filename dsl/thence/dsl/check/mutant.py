@@ -38,6 +38,7 @@ def check_mutant(
         merge.refuse(mutant.transitions, "a protocol has no transitions")
         changed = replace(
             subject,
+            network=merge.network(subject.network),
             state=merge.parts(subject.state, mutant.state, _variable, "state variable"),
             definitions=merge.parts(subject.definitions, mutant.definitions, _definition, "definition"),
             handlers=merge.parts(subject.handlers, mutant.handlers, _handler, "handler"),
@@ -49,6 +50,7 @@ def check_mutant(
         names = expectable(changed)
     else:
         merge.refuse((*mutant.state, *mutant.handlers, *mutant.procedures), "a machine has transitions only")
+        merge.refuse(mutant.network[:1], "a machine has no network")
         altered = replace(
             subject,
             definitions=merge.parts(subject.definitions, mutant.definitions, _definition, "definition"),
@@ -119,6 +121,11 @@ def _handler(part: syntax.Handler) -> str:
         case "receive":
             assert part.kind is not None
             return f"receive {part.kind.text}"
+        case "periodically" if part.kind is not None:
+            return f"periodically {part.kind.text}"
+        case "input":
+            assert part.kind is not None
+            return part.kind.text
         case _:
             return part.event
 
@@ -159,6 +166,24 @@ class _Merge:
             replacement[label] = part
         kept = tuple(replacement.pop(name(part), part) for part in original)
         return (*kept, *replacement.values())
+
+    def network(self, original: tuple[syntax.Name, ...]) -> tuple[syntax.Name, ...]:
+        """The words of the mutant's network, if it says some; otherwise those of its subject."""
+        words = self.mutant.network
+        if not words:
+            return original
+        self.restated = True
+        known, said = ({word.text for word in each} - {"reliable", "reordering"} for each in (original, words))
+        if known == said:
+            self.reporter.warning("W0911", words[0].span, "the network is restated without a change")
+        if ("tree" in known) != ("tree" in said):
+            self.reporter.error(
+                "E0611",
+                words[0].span,
+                f"`{self.mutant.subject.text}` cannot have this: whether its network is a `tree` stays as it is",
+                "its scopes, and the names that a tree gives, depend on it",
+            )
+        return words
 
     def refuse(self, parts: Iterable[syntax.Node], why: str) -> None:
         """Reports what the subject cannot have."""

@@ -15,10 +15,10 @@ from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.types import resolve_parameter, resolve_records, resolve_type
 from thence.dsl.check.unused import warn_of_unused
 from thence.dsl.ir.observability import OF_NETWORK_SENDS
-from thence.dsl.ir.properties import COMPLETES
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
 from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.ir.traversal import nodes
-from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Type, has_zero
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type, has_zero
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
@@ -47,6 +47,8 @@ def check_protocol(
     vocabulary = Vocabulary(
         "handler", types, {}, state_types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed)
     )
+    _check_timers(protocol, packets, reporter)
+    _check_inputs(protocol, packets, procedures, reporter)
     vocabulary = with_definitions(vocabulary, protocol.definitions, shared, protocol, reporter)
     handlers = [
         _handler(handler, vocabulary, packets, procedures, reporter) for handler in _distinct(protocol, reporter)
@@ -210,19 +212,61 @@ def _distinct(protocol: syntax.Protocol, reporter: Reporter) -> list[syntax.Hand
     for handler in protocol.handlers:
         key = (handler.event, handler.kind.text if handler.kind else None)
         if key in first:
-            what = f"receive {key[1]}" if key[1] else handler.event
+            what = key[1] if handler.event == "input" else f"{handler.event} {key[1]}" if key[1] else handler.event
             line = first[key].span.line
             reporter.error("E0208", handler.span, f"a second handler of `{what}`", f"the first is on line {line}")
         else:
             first[key] = handler
-    if ("causal_send", None) not in first:
+    if ("causal_send", None) not in first and all(event != "input" for event, _ in first):
         reporter.error(
             "E0408",
             protocol.name.span,
             f"protocol `{protocol.name.text}` has no `on causal_send(m):`",
-            "this is where the application hands over a message to send",
+            "this is where the application hands over a message to send; or it has inputs of its own, `on request():`",
         )
     return list(first.values())
+
+
+def _check_timers(protocol: syntax.Protocol, packets: Mapping[str, Signature], reporter: Reporter) -> None:
+    """Checks that no timer has a name that means something else after `under fair`."""
+    for handler in protocol.handlers:
+        if handler.event != "periodically" or handler.kind is None:
+            continue
+        name = handler.kind.text
+        if name in ("receive", "causal_send", ir.PERIODICALLY):
+            reporter.error("E0212", handler.kind.span, f"`{name}` is a word of the language and cannot name a timer")
+        elif name in packets:
+            reporter.error("E0208", handler.kind.span, f"timer `{name}` has the name of a packet kind")
+
+
+_NOT_INPUTS = frozenset(
+    (
+        "causal_send", "receive", "deliver", "send", "periodically", "crash", "recover", "processes", "sends", "losses",
+        "duplicates", "ticks", "capacity", "destinations", "tree", "program", "fifo", "prompt", "reactive", "any",
+        "expect",
+    )
+)  # fmt: skip
+"""Names that mean something else behind `on`, or at the beginning of a line of a scope."""
+
+
+def _check_inputs(
+    protocol: syntax.Protocol,
+    packets: Mapping[str, Signature],
+    procedures: Mapping[str, Signature],
+    reporter: Reporter,
+) -> None:
+    """Checks the names of inputs, and that a scope can say which values their parameters have."""
+    timers = {handler.kind.text for handler in protocol.handlers if handler.event == "periodically" and handler.kind}
+    for handler in protocol.handlers:
+        if handler.event != "input" or handler.kind is None:
+            continue
+        name = handler.kind.text
+        taken = {**dict.fromkeys(packets, "packet kind"), **dict.fromkeys(procedures, "procedure")}
+        taken |= dict.fromkeys(timers, "timer")
+        if name in _NOT_INPUTS:
+            reporter.error("E0212", handler.kind.span, f"`{name}` is a word of the language and cannot name an input")
+        elif name in taken:
+            reporter.error("E0208", handler.kind.span, f"input `{name}` has the name of a {taken[name]}")
 
 
 def _handler(
@@ -239,6 +283,25 @@ def _handler(
             signature = (ir.Variable("m", MESSAGE),)
         case "periodically":
             signature = ()
+        case "input":
+            assert kind is not None
+            role = f"parameter of input `{kind}`"
+            meant = did_you_mean(kind, ("causal_send",))
+            if meant and any(parameter.type is None for parameter in handler.parameters):
+                reporter.error(
+                    "E0114", handler.kind.span if handler.kind else handler.span, f"`{kind}` is no event", *meant
+                )
+                signature = None
+            else:
+                signature = _parameters(handler.parameters, dict(vocabulary.types), reporter, role)
+            for parameter, declared in zip(handler.parameters, signature or (), strict=False):
+                if declared.type not in (NAT, BOOL, PROCESS):
+                    reporter.error(
+                        "E0423",
+                        parameter.span,
+                        f"`{declared.name}` is {a(declared.type)}: a {role} is a `nat`, a `bool` or a `process`",
+                        "a scope says which values it has",
+                    )
         case "receive":
             assert handler.kind is not None and kind is not None
             signature = packets.get(kind)
@@ -384,6 +447,8 @@ def _properties(protocol: syntax.Protocol, carried: dict[str, int | None], repor
                 *did_you_mean(name.text, PROTOCOL_PROPERTIES),
                 f"the properties are {listed(PROTOCOL_PROPERTIES)}; anything else is an `invariant`",
             )
+        elif not _sends(protocol) and name.text != DEADLOCK_FREE:
+            _refuse_about_messages(name, protocol, reporter)
         elif name.text in OF_NETWORK_SENDS and all(position is None for position in carried.values()):
             reporter.error(
                 "E0412",
@@ -396,6 +461,17 @@ def _properties(protocol: syntax.Protocol, carried: dict[str, int | None], repor
     return tuple(names)
 
 
+def _sends(protocol: syntax.Protocol) -> bool:
+    return any(handler.event == "causal_send" for handler in protocol.handlers)
+
+
+def _refuse_about_messages(name: syntax.Name, protocol: syntax.Protocol, reporter: Reporter) -> None:
+    """Reports a property of messages where the application sends none: it would hold of nothing."""
+    if any(handler.event == "input" for handler in protocol.handlers):  # else the handler is missing: reported
+        said = f"`{name.text}` is about messages of the application, and `{protocol.name.text}` has no `on causal_send`"
+        reporter.error("E0424", name.span, said, "state what is to be true as an `invariant`, or `reachable`")
+
+
 def _liveness(
     protocol: syntax.Protocol, packets: dict[str, Signature], reporter: Reporter
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -404,7 +480,10 @@ def _liveness(
             reporter.error(
                 "E0413", name.span, f"`eventually` does not take `{name.text}`", "write `eventually delivered`"
             )
-    fair = ("receive", "periodically", "causal_send", *packets)
+        elif not _sends(protocol):
+            _refuse_about_messages(name, protocol, reporter)
+    timers = [handler.kind.text for handler in protocol.handlers if handler.event == "periodically" and handler.kind]
+    fair = ("receive", "periodically", "causal_send", *packets, *timers)
     for name in protocol.fairness:
         if name.text not in fair:
             reporter.error(
@@ -412,6 +491,6 @@ def _liveness(
                 name.span,
                 f"`under fair` does not take `{name.text}`",
                 *did_you_mean(name.text, fair),
-                "it takes `receive`, `periodically`, `causal_send` or a packet kind",
+                "it takes `receive`, `periodically`, `causal_send`, a packet kind or a timer",
             )
     return tuple(name.text for name in protocol.eventually), tuple(name.text for name in protocol.fairness)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +11,7 @@ from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, listed, plural
 from thence.dsl.check.terms.expressions import ExpressionChecker
-from thence.dsl.check.workload import MOST_PROCESSES
+from thence.dsl.check.workload import MOST_PROCESSES, domain
 from thence.dsl.ir import topology
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
@@ -88,15 +89,24 @@ def _workload(
     played = [step for step in steps if isinstance(step, ir.ScenarioStep)]
     sends = [[step.peers for step in played if step.event == "sends" and step.process == p] for p in range(processes)]
     groups = tuple(tuple(sorted({tuple(sorted(peers)) for peers in chosen})) for chosen in sends)
-    ticks = [sum(step.event == "ticks" and step.process == p for step in played) for p in range(processes)]
+    inputs = tuple(
+        ir.InputUse(
+            (handler.kind or ""),
+            tuple(sum(step.subject == handler.kind and step.process == p for step in played) for p in range(processes)),
+            tuple((one.name, domain(str(one.type), processes)) for one in handler.parameters),
+        )
+        for handler in protocol.inputs
+    )
+    ticks = Counter((step.process, step.subject) for step in played if step.event == "ticks")
     return ir.Workload(
         processes,
         tuple(len(chosen) for chosen in sends),
         tuple(tuple(sorted({peer for peers in chosen for peer in peers})) for chosen in sends),
         sum(step.event == "duplicates" for step in played),
         sum(step.event == "loses" for step in played),
-        max(ticks) if any(ticks) else None,
+        max(ticks.values(), default=None),
         () if protocol.delivery == "unicast" else groups,
+        inputs=tuple(use for use in inputs if any(use.limits)),
     )
 
 
@@ -137,10 +147,11 @@ class _Work:
             case "sends":
                 arguments: tuple[ir.Expr, ...] | None = ()
                 self._send(step)
+            case "does":
+                arguments = self._input(step)
             case "ticks":
                 arguments = ()
-                if not any(handler.event == "periodically" for handler in self.protocol.handlers):
-                    self._misfit(step.process.span, f"`{self.protocol.name}` does nothing `periodically`")
+                self._tick(step)
             case "loses" | "duplicates" | "receives" | "cannot":
                 arguments = self._packet(step)
         known = tuple(peer for peer in peers if peer is not None)
@@ -174,6 +185,25 @@ class _Work:
                 f"the processes are {listed(self.processes)}",
             )
         return self.processes.get(name.text)
+
+    def _input(self, step: syntax.ScenarioStep) -> tuple[ir.Expr, ...] | None:
+        """The arguments of the input. They are evaluated when the step is played."""
+        assert step.subject is not None
+        name, inputs = step.subject.text, {handler.kind or "": handler for handler in self.protocol.inputs}
+        if name not in inputs:
+            self._misfit(step.subject.span, f"`{self.protocol.name}` has no input `{name}`")
+            return None
+        return self._checker().arguments(f"input `{name}`", step.arguments, inputs[name].parameters, step.span)
+
+    def _tick(self, step: syntax.ScenarioStep) -> None:
+        """Checks that the protocol has the timer."""
+        timers, of = self.protocol.timers, f"`{self.protocol.name}`"
+        if not timers:
+            self._misfit(step.process.span, f"{of} does nothing `periodically`")
+        elif step.subject is not None and step.subject.text not in timers:
+            self._misfit(step.subject.span, f"{of} has no timer `{step.subject.text}`")
+        elif step.subject is None and ir.PERIODICALLY not in timers:
+            self._misfit(step.process.span, f"the timers of {of} have names: write `ticks {timers[0]}`")
 
     def _send(self, step: syntax.ScenarioStep) -> None:
         assert step.subject is not None

@@ -25,8 +25,29 @@ def expectable(protocol: syntax.Protocol) -> set[str]:
 
 def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
     """The kind of a protocol before it is checked; machines have no scopes."""
-    network = subject.network if isinstance(subject, syntax.Protocol) else ()
-    return ProtocolKind(delivery_of(subject.delivery), any(word.text == "tree" for word in network))
+    delivery = delivery_of(subject.delivery)
+    if isinstance(subject, syntax.Machine):
+        return ProtocolKind(delivery)
+    inputs = tuple(
+        (handler.kind.text, tuple((one.name.text, _type_name(one)) for one in handler.parameters))
+        for handler in subject.handlers
+        if handler.event == "input" and handler.kind is not None
+    )
+    sends = any(handler.event == "causal_send" for handler in subject.handlers)
+    return ProtocolKind(
+        delivery, any(word.text == "tree" for word in subject.network), timers_of(subject), sends, inputs
+    )
+
+
+def _type_name(parameter: syntax.Parameter) -> str:
+    """The type of an input's parameter as it is written; what has none is reported with the protocol."""
+    return parameter.type.name if isinstance(parameter.type, syntax.NamedType) else ""
+
+
+def timers_of(protocol: syntax.Protocol) -> tuple[str, ...]:
+    """The names of the protocol's timers; `periodically` is the one that has none."""
+    timers = [handler for handler in protocol.handlers if handler.event == "periodically"]
+    return tuple(ir.PERIODICALLY if timer.kind is None else timer.kind.text for timer in timers)
 
 
 def check_scope(scope: syntax.Scope, protocol: syntax.Protocol, reporter: Reporter) -> tuple[ir.Scope, Settings] | None:
@@ -74,10 +95,21 @@ def _warn(
             )
     if workload.fifo and "fifo" in words:
         reporter.warning("W0914", settings["fifo"].span, f"the network of `{protocol.name.text}` is `fifo` anyway")
-    if workload.ticks and not any(handler.event == "periodically" for handler in protocol.handlers):
+    timers = timers_of(protocol)
+    if workload.ticks and not timers:
         reporter.warning(
             "W0910", settings["ticks"].span, f"`ticks`, but `{protocol.name.text}` does nothing `periodically`"
         )
+    for handler in protocol.handlers:
+        if handler.event == "input" and handler.kind is not None:
+            name = handler.kind.text
+            if f"input {name}" not in settings:
+                reporter.warning(
+                    "W0916",
+                    scope.name.span,
+                    f"the input `{name}` of `{protocol.name.text}` never comes in this scope",
+                    f"write `{name} 1 per process`, or `{name} 0 per process` if that is meant",
+                )
     wrong = imbalance(workload.programs)
     if wrong is not None:
         process, taken, sent = wrong

@@ -12,7 +12,15 @@ from itertools import groupby
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.workload import MOST_MULTICAST, ProtocolKind, Settings, all_choices, build_workload, overridden
+from thence.dsl.check.workload import (
+    ANY_NUMBER,
+    MOST_MULTICAST,
+    ProtocolKind,
+    Settings,
+    all_choices,
+    build_workload,
+    overridden,
+)
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.dsl.text.parse import parse
@@ -28,7 +36,7 @@ class Unsettled(ValueError):
 
 def lines_of(workload: ir.Workload, kind: ProtocolKind) -> tuple[str, ...]:
     """The lines of a scope that make this workload of a protocol of this kind: `processes 4`, `sends 0, 2, 1, 1`."""
-    return tuple(setting_text(setting) for setting in settings_of(workload, kind.delivery))
+    return tuple(setting_text(setting) for setting in settings_of(workload, kind))
 
 
 def workload_of(lines: Iterable[str], kind: ProtocolKind) -> ir.Workload:
@@ -44,25 +52,41 @@ def adapt(workload: ir.Workload, lines: Sequence[str], kind: ProtocolKind) -> ir
 
     Raises: Unsettled.
     """
-    return _built(settings_of(workload, kind.delivery), lines, kind)
+    return _built(settings_of(workload, kind), lines, kind)
 
 
-def settings_of(workload: ir.Workload, delivery: ir.Delivery) -> tuple[Setting, ...]:
+def settings_of(workload: ir.Workload, kind: ProtocolKind) -> tuple[Setting, ...]:
     """The settings that make this workload."""
-    return (*_numbers(workload), *_destinations(workload, delivery), *_channels(workload), *_sending(workload))
+    inputs = tuple(_inputs(workload, kind))
+    if not kind.sends:
+        return (*_numbers(workload, kind), *_channels(workload), *inputs)
+    destinations, sending = _destinations(workload, kind.delivery), _sending(workload)
+    return (*_numbers(workload, kind), *destinations, *_channels(workload), *sending, *inputs)
 
 
-def _numbers(workload: ir.Workload) -> Iterable[Setting]:
+def _inputs(workload: ir.Workload, kind: ProtocolKind) -> Iterable[Setting]:
+    types = {(name, parameter): type_ for name, parameters in kind.inputs for parameter, type_ in parameters}
+    for use in workload.inputs:
+        yield Setting("input", use.limits[:1] if len(set(use.limits)) == 1 else use.limits, about=use.name)
+        for parameter, values in use.parameters:
+            if types.get((use.name, parameter)) == "nat" and values != ANY_NUMBER:
+                yield Setting("values", values, about=f"{use.name} {parameter}")
+
+
+def _numbers(workload: ir.Workload, kind: ProtocolKind) -> Iterable[Setting]:
     any_number = isinstance(workload.sending, ir.AnyNumber)
     sends = tuple(min(count, 1) for count in workload.sends) if any_number else workload.sends
     yield Setting("processes", (workload.processes,))
-    yield Setting("sends", sends[:1] if len(set(sends)) == 1 else sends)
+    if kind.sends:
+        yield Setting("sends", sends[:1] if len(set(sends)) == 1 else sends)
     if workload.duplicates:
         yield Setting("duplicates", (workload.duplicates,))
     if workload.losses:
         yield Setting("losses", (workload.losses,))
     if workload.ticks is not None:
         yield Setting("ticks", (workload.ticks,))
+    for timer, number in workload.timers:
+        yield Setting("ticks", (number,), about=timer)
 
 
 def _destinations(workload: ir.Workload, delivery: ir.Delivery) -> Iterable[Setting]:

@@ -28,7 +28,7 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
             case _:
                 pass
     _warn_of_unsaid(protocol, typed, reporter)
-    received = {handler.kind for handler in typed.handlers}
+    received = {handler.kind for handler in typed.handlers if handler.event == "receive"}
     for variable in protocol.state:
         if variable.name.text not in state:
             reporter.warning("W0901", variable.name.span, f"state variable `{variable.name.text}` is never used")
@@ -46,7 +46,7 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
     for declared in protocol.procedures:
         if declared.name.text not in called:
             reporter.warning("W0904", declared.name.span, f"procedure `{declared.name.text}` is never called")
-    if not delivers:
+    if typed.sends and not delivers:
         reporter.warning("W0907", protocol.name.span, f"protocol `{protocol.name.text}` never delivers a message")
 
 

@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.terms.environment import plural
+from thence.dsl.check.terms.environment import listed, plural
 from thence.dsl.ir import topology
+from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.programs import NAME, Programs, sends_of, setting_key
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import ProgramStep, Setting, Span
@@ -27,10 +28,16 @@ Settings = Mapping[str, Setting]
 
 @dataclass(frozen=True, slots=True)
 class ProtocolKind:
-    """The part of a protocol that its scopes depend on: the delivery of messages, and whether the network is a tree."""
+    """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree, the
+    names of its timers, whether its application sends messages, and what else it does: each input with the names and
+    types of its parameters.
+    """
 
     delivery: ir.Delivery = "unicast"
     tree: bool = False
+    timers: tuple[str, ...] = ()
+    sends: bool = True
+    inputs: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
 
 
 ANY_PROTOCOL = ProtocolKind()
@@ -38,7 +45,11 @@ ANY_PROTOCOL = ProtocolKind()
 
 def kind_of(protocol: ir.Protocol) -> ProtocolKind:
     """The kind of a checked protocol."""
-    return ProtocolKind(protocol.delivery, protocol.network.tree)
+    inputs = tuple(
+        (each.kind or "", tuple((parameter.name, str(parameter.type)) for parameter in each.parameters))
+        for each in protocol.inputs
+    )
+    return ProtocolKind(protocol.delivery, protocol.network.tree, protocol.timers, protocol.sends, inputs)
 
 
 def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
@@ -56,16 +67,24 @@ def build_workload(
     before = reporter.errors
     for setting in settings.values():
         _check_range(setting, reporter)
+        _check_timer(setting, kind, reporter)
+        if not kind.sends and setting.name in (*_OF_SENDS, NAME):
+            words = setting.name.replace("_", " ")
+            said = f"`{words}`, but the application of the protocol sends no messages: it has no `on causal_send`"
+            reporter.error("E0625", setting.span, said, *_inputs_told(kind))
     if reporter.errors > before:
         return None
     processes = _number(settings, "processes", DEFAULT_PROCESSES)
+    inputs = _inputs(settings, processes, kind, reporter)
     delivery = kind.delivery
     programs = _programs(settings, processes, reporter, delivery)
     tree = _tree(settings, processes, reporter, kind)
     sends = _sends(settings, processes, span, reporter)
     chosen = _choices(settings, processes, span, reporter, delivery)
-    if sends is None or chosen is None or programs is None or tree is None:
+    if sends is None or chosen is None or programs is None or tree is None or inputs is None:
         return None
+    if not kind.sends:
+        sends = (0,) * processes
     sends, chosen = _as_programmed(sends, chosen, programs, "sends" in settings)
     for process, (number, choices) in enumerate(zip(sends, chosen, strict=True)):
         if number == 0 or choices:
@@ -100,6 +119,8 @@ def build_workload(
         sending,
         tree,
         "fifo" in settings,
+        tuple((setting.about, setting.values[0]) for setting in settings.values() if _is_timer(setting)),
+        inputs,
     )
 
 
@@ -152,10 +173,19 @@ def default_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
 
 
 def _workload_of(protocol: ir.Protocol, sends: tuple[int, ...]) -> ir.Workload:
-    """So many messages of each process, to any other."""
+    """So many messages of each process, to any other, and each input once."""
+    if not protocol.sends:
+        sends = (0,) * len(sends)
+    count = len(sends)
+    uses = [
+        ir.InputUse(name, (1,) * count, tuple((parameter, domain(type_, count)) for parameter, type_ in parameters))
+        for name, parameters in kind_of(protocol).inputs
+    ]
     choices = all_choices(len(sends), protocol.delivery, False)
     destinations = tuple(tuple(sorted({one for choice in each for one in choice})) for each in choices)
-    return ir.Workload(len(sends), sends, destinations, groups=() if protocol.delivery == "unicast" else choices)
+    return ir.Workload(
+        len(sends), sends, destinations, groups=() if protocol.delivery == "unicast" else choices, inputs=tuple(uses)
+    )
 
 
 def silent_senders(settings: Settings, workload: ir.Workload) -> tuple[int, ...]:
@@ -186,6 +216,119 @@ def _check_range(setting: Setting, reporter: Reporter) -> None:
                 "E0602", setting.span, f"`{setting.name}` is a number from {least} to {most}, here is {value}"
             )
             return
+
+
+_OF_SENDS = frozenset(
+    (
+        "sends",
+        "self_sends",
+        "prompt_sends",
+        "reactive_sends",
+        "for_ever",
+        "any_number",
+        "capacity",
+        "destinations",
+        NAME,
+    )
+)
+"""Settings about the application's messages."""
+
+ANY_NUMBER = (0, 1)
+"""The values of an input's parameter of type nat where the scope names none."""
+
+
+def domain(type_: str, processes: int) -> tuple[int, ...]:
+    """The values of an input's parameter of this type where the scope names none."""
+    match type_:
+        case "process":
+            return tuple(range(processes))
+        case "bool":
+            return (False, True)
+        case _:
+            return ANY_NUMBER
+
+
+def _inputs_told(kind: ProtocolKind) -> tuple[str, ...]:
+    names = [name for name, _ in kind.inputs]
+    return (f"its inputs are {listed(names)}: write `{names[0]} 1 per process`",) if names else ()
+
+
+def _inputs(
+    settings: Settings, processes: int, kind: ProtocolKind, reporter: Reporter
+) -> tuple[ir.InputUse, ...] | None:
+    """How often the application has each input, and with which arguments; None where a setting does not fit."""
+    before = reporter.errors
+    known = dict(kind.inputs)
+    for setting in settings.values():
+        if setting.name in ("input", "values"):
+            _check_input(setting, processes, known, reporter)
+    if reporter.errors > before:
+        return None
+    found = []
+    for name, parameters in kind.inputs:
+        use = settings.get(f"input {name}")
+        if use is None or not any(use.values):
+            continue
+        limits = use.values * processes if len(use.values) == 1 else use.values
+        values = []
+        for parameter, type_ in parameters:
+            chosen = settings.get(f"values {name} {parameter}")
+            own = domain(type_, processes) if chosen is None else tuple(dict.fromkeys(chosen.values))
+            values.append((parameter, own))
+        found.append(ir.InputUse(name, limits, tuple(values)))
+    return tuple(found)
+
+
+def _check_input(
+    setting: Setting, processes: int, known: Mapping[str, tuple[tuple[str, str], ...]], reporter: Reporter
+) -> None:
+    """Checks that the protocol has the input, or the parameter, that a setting is about."""
+    name, _, parameter = setting.about.partition(" ")
+    if name not in known:
+        reporter.error(
+            "E0624",
+            setting.span,
+            f"the protocol has no input `{name}`",
+            *did_you_mean(name, (*known, *SETTING_WORDS)),
+            *((f"its inputs are {listed(known)}",) if known else ()),
+        )
+    elif setting.name == "input" and len(setting.values) not in (1, processes):
+        reporter.error(
+            "E0603",
+            setting.span,
+            f"`{name}` has {plural(len(setting.values), 'number')}, but `processes` is {processes}",
+            f"write one number for each process, or `{name} K per process`",
+        )
+    elif setting.name == "values":
+        types = dict(known[name])
+        if parameter not in types:
+            said = f"`{name}` has no parameter `{parameter}`"
+            reporter.error("E0624", setting.span, said, *did_you_mean(parameter, types))
+        elif types[parameter] != "nat":
+            said = f"`{parameter}` is a {types[parameter]}: it has every value that there is"
+            reporter.error("E0624", setting.span, said, "values are named for parameters of type nat")
+
+
+SETTING_WORDS = ("processes", "sends", "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "fifo")
+"""The words of settings that a misspelt one may be meant for."""
+
+
+def _is_timer(setting: Setting) -> bool:
+    return setting.name == "ticks" and bool(setting.about)
+
+
+def _check_timer(setting: Setting, kind: ProtocolKind, reporter: Reporter) -> None:
+    """Checks that the protocol has the timer that a setting is about."""
+    if _is_timer(setting) and setting.about not in kind.timers:
+        named = [timer for timer in kind.timers if timer != ir.PERIODICALLY]
+        others = f"its timers are {listed(named)}" if named else "none of its timers has a name"
+        reporter.error(
+            "E0623",
+            setting.span,
+            f"the protocol has no timer `{setting.about}`",
+            *did_you_mean(setting.about, named),
+            others if kind.timers else "it does nothing `periodically`",
+        )
 
 
 def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -> tuple[int, ...] | None:

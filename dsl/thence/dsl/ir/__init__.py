@@ -4,6 +4,7 @@ Begin with `declarations`, then `terms` and `types`. One IR serves every back en
 """
 
 from thence.dsl.ir.declarations import (
+    PERIODICALLY,
     AnyNumber,
     Assign,
     Call,
@@ -20,6 +21,7 @@ from thence.dsl.ir.declarations import (
     If,
     Induction,
     Inductive,
+    InputUse,
     Let,
     Link,
     Machine,
@@ -83,6 +85,7 @@ from thence.dsl.ir.terms import (
 )
 
 __all__ = [
+    "PERIODICALLY",
     "AnyNumber",
     "Apply",
     "Arithmetic",
@@ -111,6 +114,7 @@ __all__ = [
     "If",
     "Induction",
     "Inductive",
+    "InputUse",
     "IsEmpty",
     "IsNone",
     "Let",

@@ -8,7 +8,8 @@ transitions hold `require`s and updates only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, assert_never
+from itertools import product
+from typing import Final, Literal, TypeAlias, assert_never
 
 from thence.dsl.ir.terms import Expr
 from thence.dsl.ir.types import Record, Sort, Type
@@ -120,6 +121,9 @@ class Deliver(Statement):
 Stmt: TypeAlias = Let | Var | Ref | Assign | Mutate | Call | If | While | For | Return | Send | Deliver
 
 # --- declarations ------------------------------------------------------------------------------
+
+PERIODICALLY: Final = "periodically"
+"""The name in results of the timer that has none."""
 
 Delivery: TypeAlias = Literal["unicast", "multicast", "broadcast"]
 """The destinations of a message: one process; a set of processes; every process but its sender, and perhaps it."""
@@ -294,18 +298,24 @@ class StateVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """`kind` is set for receive handlers; `sender` is the name bound to the packet's sender.
+    """`kind` is set for receive handlers and inputs, and has the name of a timer that has one; `sender` is the name
+    bound to the packet's sender.
 
-    `guard`: the application sends a message only where this is true; None: at any time.
+    `guard`: the application sends a message, or has this input, only where this is true; None: at any time.
     """
 
-    event: Literal["causal_send", "receive", "periodically"]
+    event: Literal["causal_send", "receive", "periodically", "input"]
     kind: str | None
     parameters: tuple[Variable, ...]
     sender: str | None
     body: tuple[Stmt, ...]
     guard: Expr | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+    @property
+    def timer(self) -> str | None:
+        """The timer that this is run by: its name, `periodically` for the one that has none; None for no timer."""
+        return (self.kind or PERIODICALLY) if self.event == "periodically" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +364,21 @@ class Protocol(Declaration):
     witnesses: tuple[str, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True, compare=False, repr=False)
 
+    @property
+    def inputs(self) -> tuple[Handler, ...]:
+        """The handlers of the application's inputs besides causal sends, in the order of the text."""
+        return tuple(handler for handler in self.handlers if handler.event == "input")
+
+    @property
+    def sends(self) -> bool:
+        """Whether the application sends messages at all."""
+        return any(handler.event == "causal_send" for handler in self.handlers)
+
+    @property
+    def timers(self) -> tuple[str, ...]:
+        """The names of the timers, in the order of the text."""
+        return tuple(handler.timer for handler in self.handlers if handler.timer is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Finite:
@@ -391,13 +416,29 @@ Sending: TypeAlias = Finite | ForEver | AnyNumber
 
 
 @dataclass(frozen=True, slots=True)
+class InputUse:
+    """How often each process has an input (`limits`), and the values of its parameters, by name."""
+
+    name: str
+    limits: tuple[int, ...]
+    parameters: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    @property
+    def choices(self) -> tuple[tuple[int, ...], ...]:
+        """The arguments with which it happens."""
+        return tuple(product(*(values for _, values in self.parameters)))
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """The environment of a protocol: how many processes, who sends how many messages to whom, and the faults.
 
     `sends[i]` is how many messages process i may send, as far as `sending` does not say otherwise; `destinations[i]` to
     whom. `groups[i]` are the sets of processes that a message of i may go to, where delivery is multicast or broadcast;
     in unicast there are none. `ticks` None: timers fire only when no packet is in flight (or at any moment, see
-    `run.identity_reuse`); a number: at most so often a process, at any moment. `tree` has the edges of a tree network;
+    `run.identity_reuse`); a number: each at most so often a process, at any moment; `timers` has other numbers for
+    some timers, by name. `inputs`: what the application does besides sending; inputs that no process has are left out.
+    `tree` has the edges of a tree network;
     empty where the processes form a line. `fifo`: channels keep their order, whatever the protocol's network may do.
     """
 
@@ -411,6 +452,12 @@ class Workload:
     sending: Sending = Finite()
     tree: tuple[tuple[int, int], ...] = ()
     fifo: bool = False
+    timers: tuple[tuple[str, int], ...] = ()
+    inputs: tuple[InputUse, ...] = ()
+
+    def ticks_of(self, timer: str) -> int | None:
+        """How often the timer of a process may fire at any moment; None: only when no packet is in flight."""
+        return dict(self.timers).get(timer, self.ticks)
 
     @property
     def ends(self) -> bool:
@@ -520,12 +567,13 @@ class Mutant(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioStep:
-    """A step of an execution: what `process` does with `peers`; `subject` is a message's name, or a packet kind.
+    """A step of an execution: what `process` does with `peers`; `subject` is a message's name, a packet kind, an
+    input or a timer.
 
     `arguments` are the first ones of the packet, all of them without `rest`. `text` is the step as it is written.
     """
 
-    event: Literal["sends", "receives", "cannot", "ticks", "loses", "duplicates"]
+    event: Literal["sends", "receives", "cannot", "ticks", "does", "loses", "duplicates"]
     process: int
     peers: tuple[int, ...]
     subject: str

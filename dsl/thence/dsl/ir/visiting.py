@@ -19,7 +19,7 @@ def in_descending_order(protocol: Protocol) -> Protocol:
 
 
 def ordered_loops(protocol: Protocol) -> frozenset[tuple[str, str | None]]:
-    """The handlers, by event and packet kind, in which a set or a map is visited, there or in a procedure."""
+    """The handlers, by event, and packet kind or timer, in which a set or a map is visited, there or in a procedure."""
     return frozenset(
         (handler.event, handler.kind) for handler in protocol.handlers if _visits(handler.body, protocol.procedures)
     )

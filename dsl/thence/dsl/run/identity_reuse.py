@@ -67,14 +67,13 @@ class ReusedIdentities(System):
 
         On FIFO channels they fire when nothing is in flight: their packets would pile up in the channels.
         """
-        return self.interpreter.has_timer and self.workload.ticks is None and self.protocol.network.reordering
+        return self.interpreter.has_timer and not self.counts_timers and self.protocol.network.reordering
 
     def _timers(self, state: State) -> Iterator[Action]:
         if not self.ticks_at_any_moment:
             yield from System._timers(self, state)
             return
-        for process in range(self.workload.processes):
-            yield Action("tick", process)
+        yield from self.ticks()
 
     def _would_send(self, state: State, process: int, number: int) -> bool:
         """Whether the process would send a message now, if it had one more identity than it has."""

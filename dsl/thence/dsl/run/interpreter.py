@@ -15,7 +15,7 @@ from thence.dsl.ir.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Compiler, Delivered, Emission, Executor, Guard, Sent
-from thence.dsl.run.values import Fault, Message, Packet, Value
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value
 
 LocalState: TypeAlias = tuple[Value, ...]
 """One process's state variables, in declaration order."""
@@ -43,8 +43,9 @@ class Observation:
     order: tuple[str, ...] = ()
 
 
-Cause: TypeAlias = Message | Packet | None
-"""Why a process takes a step: the message that its application sends, the packet that arrives, or (None) its timer."""
+Cause: TypeAlias = Message | Packet | Occurrence
+"""Why a process takes a step: the message that its application sends, the packet that arrives, or the timer that fires.
+"""
 
 
 class NotNow(Fault):
@@ -82,7 +83,8 @@ class Interpreter:
     _initial: tuple[Evaluator, ...] = field(init=False, default=())
     _guard: Evaluator | None = field(init=False, default=None)
     _causal_send: _Body | None = field(init=False, default=None)
-    _tick: _Body | None = field(init=False, default=None)
+    _timers: dict[str, _Body] = field(init=False, default_factory=dict)
+    _inputs: dict[str, tuple[_Body, Evaluator | None]] = field(init=False, default_factory=dict)
     _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
     _invariants: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _sends_deliver: bool | None = field(init=False, default=None)
@@ -105,7 +107,11 @@ class Interpreter:
                     if handler.guard is not None:
                         self._guard = compile_expression(handler.guard, Names(positions))
                 case "periodically":
-                    self._tick = body
+                    self._timers[handler.kind or ir.PERIODICALLY] = body
+                case "input":
+                    assert handler.kind is not None
+                    guard = None if handler.guard is None else compile_expression(handler.guard, Names(positions))
+                    self._inputs[handler.kind] = (body, guard)
                 case "receive":
                     assert handler.kind is not None
                     self._receive[handler.kind] = (body, handler.sender)
@@ -118,7 +124,12 @@ class Interpreter:
     @property
     def has_timer(self) -> bool:
         """Whether the protocol does something `periodically`."""
-        return self._tick is not None
+        return bool(self._timers)
+
+    @property
+    def timers(self) -> tuple[str, ...]:
+        """The names of the timers, in the order of the text."""
+        return tuple(self._timers)
 
     def initial(self, process: int) -> LocalState:
         """The state in which a process starts."""
@@ -147,8 +158,8 @@ class Interpreter:
 
     @property
     def has_guard(self) -> bool:
-        """Whether the application may have to wait until the protocol takes a message."""
-        return self._guard is not None
+        """Whether the application may have to wait until the protocol takes a message or an input."""
+        return self._guard is not None or any(guard is not None for _, guard in self._inputs.values())
 
     def accepts(self, process: int, state: LocalState, message: Message) -> bool:
         """Whether the application of `process` may send the message now. May raise Fault."""
@@ -168,8 +179,10 @@ class Interpreter:
                 return self.causal_send(process, state, cause, observe=observe, reactions=reactions)
             case Packet():
                 return self.receive(process, state, cause, observe=observe, reactions=reactions)
-            case None:
-                return self.tick(process, state, observe=observe, reactions=reactions)
+            case Occurrence(name) if name in self._inputs:
+                return self.input(process, state, cause, observe=observe, reactions=reactions)
+            case Occurrence(timer):
+                return self.tick(process, state, timer, observe=observe, reactions=reactions)
             case _:
                 assert_never(cause)
 
@@ -198,10 +211,27 @@ class Interpreter:
         extra = {} if sender is None else {sender: packet.src}
         return self._run(body, process, state, packet.arguments, observe, extra, reactions=reactions)
 
-    def tick(self, process: int, state: LocalState, *, observe: bool = False, reactions: Reactions = ()) -> Step:
-        """A timer fires."""
-        assert self._tick is not None
-        return self._run(self._tick, process, state, (), observe, reactions=reactions)
+    def tick(
+        self, process: int, state: LocalState, timer: str, *, observe: bool = False, reactions: Reactions = ()
+    ) -> Step:
+        """The timer of this name fires."""
+        return self._run(self._timers[timer], process, state, (), observe, reactions=reactions)
+
+    def input(
+        self, process: int, state: LocalState, given: Occurrence, *, observe: bool = False, reactions: Reactions = ()
+    ) -> Step:
+        """The application of `process` has this input, which the protocol accepts."""
+        assert self.takes(process, state, given), f"the guard of {given.name} is false"
+        return self._run(self._inputs[given.name][0], process, state, given.arguments, observe, reactions=reactions)
+
+    def takes(self, process: int, state: LocalState, given: Occurrence) -> bool:
+        """Whether the application of `process` may have this input now. May raise Fault."""
+        body, guard = self._inputs[given.name]
+        if guard is None:
+            return True
+        frame = Frame(process=process, state=list(state), processes=self.processes)
+        frame.locals = dict(zip(body.parameters, given.arguments, strict=True))
+        return bool(guard(frame))
 
     def as_observed(
         self, process: int, state: LocalState, cause: Cause, seen: Observation, *, observe: bool = False
@@ -227,8 +257,8 @@ class Interpreter:
                 arguments = cause.arguments
                 if sender is not None:
                     frame.locals[sender] = cause.src
-            case None:
-                body = self._tick
+            case Occurrence(name, arguments):
+                body = self._inputs[name][0] if name in self._inputs else self._timers.get(name)
             case _:
                 assert_never(cause)
         if body is None:

@@ -12,10 +12,14 @@ from typing import NamedTuple, TypeAlias
 
 from thence.dsl.run.execute import Emission
 from thence.dsl.run.interpreter import Cause, LocalState, Reactions, Step
-from thence.dsl.run.values import Fault, Message, Packet
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 
 Handle: TypeAlias = Callable[[int, LocalState, Cause, Reactions, bool], Step]
 """The step of a process from a local state, with the deciding guards if the flag is set. Raises: Fault."""
+
+
+GivenCause: TypeAlias = Message | int | Occurrence
+"""The cause of a step; a packet that arrives is given by its number."""
 
 
 class LocalStep(NamedTuple):
@@ -34,9 +38,7 @@ class LocalSteps:
     _state_numbers: dict[LocalState, int] = field(init=False, default_factory=dict)
     _packets: list[Packet] = field(init=False, default_factory=list)
     _packet_numbers: dict[Packet, int] = field(init=False, default_factory=dict)
-    _taken: dict[tuple[int, int, Message | int | None, Reactions], LocalStep | Fault] = field(
-        init=False, default_factory=dict
-    )
+    _taken: dict[tuple[int, int, GivenCause, Reactions], LocalStep | Fault] = field(init=False, default_factory=dict)
 
     def __len__(self) -> int:
         """The number of remembered steps."""
@@ -78,10 +80,8 @@ class LocalSteps:
             self._packets.append(packet)
         return number
 
-    def step(
-        self, process: int, before: int, cause: Message | int | None, reactions: Reactions = ()
-    ) -> LocalStep | Fault:
-        """The step of a process from the local state `before`; a packet that arrives is given by its number."""
+    def step(self, process: int, before: int, cause: GivenCause, reactions: Reactions = ()) -> LocalStep | Fault:
+        """The step of a process from the local state `before`."""
         key = (process, before, cause, reactions)
         known = self._taken.get(key)
         if known is None:
@@ -97,7 +97,7 @@ class LocalSteps:
         self,
         process: int,
         before: int,
-        cause: Message | int | None,
+        cause: GivenCause,
         reactions: Reactions = (),
         *,
         observe: bool = False,
@@ -106,7 +106,7 @@ class LocalSteps:
         reason = self._packets[cause] if isinstance(cause, int) else cause
         return self.handle(process, self._states[before], reason, reactions, observe)
 
-    def taken(self) -> Iterator[tuple[int, int, Message | int | None, LocalStep | Fault]]:
+    def taken(self) -> Iterator[tuple[int, int, GivenCause, LocalStep | Fault]]:
         """The steps without reactions so far: process, local state before, cause, and the outcome."""
         for (process, before, cause, reactions), came in self._taken.items():
             if not reactions:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from thence.dsl import ir
 from thence.dsl.ir.types import Type
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Delivered, Sent
@@ -51,6 +52,12 @@ def show_packet(system: System, packet: Packet | Sent) -> str:
     return f"{packet.kind}({_arguments(packet.arguments, kinds[packet.kind])})"
 
 
+def show_input(system: System, action: Action) -> str:
+    """`INPUT(arguments)`."""
+    handler = next(each for each in system.protocol.inputs if each.kind == action.name)
+    return f"{action.name}({_arguments(action.arguments, [parameter.type for parameter in handler.parameters])})"
+
+
 def _arguments(values: Sequence[Any], types: Sequence[Type]) -> str:
     return ", ".join(show(value, type_) for value, type_ in zip(values, types, strict=True))
 
@@ -63,7 +70,10 @@ def _title(system: System, action: Action, outcome: Outcome) -> str:
             to = ", ".join(f"p{destination}" for destination in action.destinations) or "nobody"
             return f"{process}: causal_send({outcome.subject.name}) to {to}"
         case "tick":
-            return f"{process}: periodically"
+            named = "" if action.name == ir.PERIODICALLY else f" {action.name}"
+            return f"{process}: periodically{named}"
+        case "input":
+            return f"{process}: {show_input(system, action)}"
     packet = system.packet(action.packet)
     shown = show_packet(system, packet)
     match action.kind:
@@ -162,7 +172,7 @@ def packets_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Passage, 
                 flying[action.packet].pop(0)
             case "duplicate":
                 sent(action.packet, number)
-            case "send" | "tick":
+            case "send" | "tick" | "input":
                 pass
         for emission in step.outcome.emissions:
             if isinstance(emission, Sent):
@@ -217,6 +227,10 @@ def record(system: System, steps: Sequence[NarratedStep]) -> list[dict[str, Any]
         elif action.packet >= 0:
             packet = system.packet(action.packet)
             entry |= {"packet": show_packet(system, packet), "from": packet.src, "to": packet.dst}
+        elif action.kind == "input":
+            entry |= {"input": action.name, "arguments": list(action.arguments)}
+        elif action.name != ir.PERIODICALLY:
+            entry["timer"] = action.name
         if action.reactions:
             entry["reactions"] = [[number, list(destinations)] for number, destinations in action.reactions]
         recorded.append(entry)
@@ -240,6 +254,10 @@ def replay(system: System, recorded: Sequence[dict[str, Any]]) -> tuple[Narrated
 
 def _matches(system: System, action: Action, entry: dict[str, Any]) -> bool:
     if action.kind != entry.get("action") or action.process != entry.get("process"):
+        return False
+    if action.name != entry.get("input", entry.get("timer", ir.PERIODICALLY)):
+        return False
+    if list(action.arguments) != entry.get("arguments", []):
         return False
     if [[number, list(destinations)] for number, destinations in action.reactions] != entry.get("reactions", []):
         return False

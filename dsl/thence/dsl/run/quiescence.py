@@ -5,6 +5,8 @@ A run is at its end when no packet can arrive and the application can do nothing
 
 from __future__ import annotations
 
+from itertools import islice
+
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.system import State, System
@@ -13,7 +15,7 @@ from thence.dsl.text.programs import waits
 
 def blocked(system: System, state: State) -> Finding | None:
     """A process that has still something to do where nothing can happen any more."""
-    if not system.is_quiet(state) or next(system.application_sends(state), None) is not None:
+    if not system.is_quiet(state) or _can_do(system, state):
         return None
     waiting = [process for process in range(system.workload.processes) if not _is_done(system, state, process)]
     if not waiting:
@@ -41,7 +43,13 @@ def _is_done(system: System, state: State, process: int) -> bool:
 
 def _goes_on(system: System, before: State, after: State) -> bool:
     """Whether the application can do something again, or has."""
-    return after.places != before.places or next(system.application_sends(after), None) is not None
+    return after.places != before.places or _can_do(system, after)
+
+
+def _can_do(system: System, state: State) -> bool:
+    """Whether the application can do something."""
+    actions = (*islice(system.application_sends(state), 1), *islice(system.application_inputs(state), 1))
+    return bool(actions)
 
 
 def _waiting_for(system: System, state: State, process: int) -> str:

@@ -116,11 +116,20 @@ class _Player:
             case "sends":
                 return self._act(step, Action("send", step.process, tuple(sorted(step.peers))))
             case "ticks":
-                return self._act(step, Action("tick", step.process))
+                return self._act(step, Action("tick", step.process, name=step.subject or ir.PERIODICALLY))
+            case "does":
+                return self._input(step)
             case "receives" | "cannot" | "loses" | "duplicates":
                 return self._of_packet(step)
             case _:
                 assert_never(step.event)
+
+    def _input(self, step: ir.ScenarioStep) -> str | None:
+        try:
+            arguments = tuple(self._value(argument) for argument in step.arguments)
+        except Fault as fault:
+            return f"`{step.text}`: an argument has no value: {fault}"
+        return self._act(step, Action("input", step.process, name=step.subject, arguments=arguments))
 
     def _of_packet(self, step: ir.ScenarioStep) -> str | None:
         receiver, sender = step.process, step.peers[0]
@@ -165,7 +174,11 @@ class _Player:
         return ", ".join(shown) or "nothing"
 
     def _act(self, step: ir.ScenarioStep, action: Action) -> str | None:
-        if action not in set(self.system.enabled(self.state)):
+        if action.kind == "input":
+            possible = self.system.takes(self.state, action)
+        else:
+            possible = action in set(self.system.enabled(self.state))
+        if not possible:
             return f"`{step.text}` is not possible here"
         outcome = self.system.apply(self.state, action)
         narrated = narrate(self.system, self.state, action, outcome)

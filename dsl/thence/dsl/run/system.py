@@ -15,8 +15,8 @@ from thence.dsl.ir.properties import undefined
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
-from thence.dsl.run.local_steps import LocalStep, LocalSteps
-from thence.dsl.run.values import Fault, Message, Packet
+from thence.dsl.run.local_steps import GivenCause, LocalStep, LocalSteps
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 from thence.dsl.text.programs import receives
 
 
@@ -24,7 +24,8 @@ class State(NamedTuple):
     """A global state. `locals` and `network` are numbers in the system's tables.
 
     The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order. `places`:
-    how many steps of its program each process has made, where there are programs.
+    how many steps of its program each process has made, where there are programs. `ticks`: of each timer
+    and input that the scope counts, one after the other, how often it has come at each process.
     """
 
     locals: tuple[int, ...]
@@ -41,14 +42,16 @@ class Action(NamedTuple):
     """The next event of a run. `packet` is a number in the system's table for receive, duplicate and lose.
 
     `reactions`: the sends of the application inside deliveries of this step: the number of the delivery in the step,
-    and the destinations.
+    and the destinations. `name`: the timer that fires, or the input that the application has, with its `arguments`.
     """
 
-    kind: Literal["send", "receive", "tick", "duplicate", "lose"]
+    kind: Literal["send", "receive", "tick", "input", "duplicate", "lose"]
     process: int
     destinations: tuple[int, ...] = ()
     packet: int = -1
     reactions: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    name: str = ir.PERIODICALLY
+    arguments: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +84,17 @@ def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
 
 @dataclass(slots=True)
 class System:
-    """The transition system of a protocol in a workload. `WATCHED` properties are judged if it claims them."""
+    """The transition system of a protocol in a workload. `WATCHED` properties are judged if it claims them.
+
+    `counted` are the timers and inputs of which the scope says how often they come: those in `State.ticks`, in this
+    order.
+    """
 
     protocol: ir.Protocol
     workload: ir.Workload
     interpreter: Interpreter = field(init=False)
     steps: LocalSteps = field(init=False)
+    counted: tuple[str, ...] = field(init=False, default=())
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _watched: frozenset[str] = field(init=False, default=frozenset())
@@ -97,6 +105,9 @@ class System:
         self._watched = frozenset(WATCHED) & {*self.protocol.properties}
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self.steps = LocalSteps(self._handle)
+        timers = self.interpreter.timers
+        limited = tuple(timer for timer in timers if self.workload.ticks_of(timer) is not None)
+        self.counted = (*limited, *(use.name for use in self.workload.inputs))
         self._bases = (0, *accumulate(self.workload.sends))
         self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
 
@@ -150,6 +161,11 @@ class System:
         """Whether timers fire at any moment, without a limit: here only when nothing is in flight, see `workload`."""
         return False
 
+    @property
+    def counts_timers(self) -> bool:
+        """Whether the scope says of some timer how often it fires."""
+        return any(timer in self.counted for timer in self.interpreter.timers)
+
     def adopt_packets(self, other: System) -> None:
         """Takes over another system's packet numbers, so that its actions mean the same here."""
         for packet in other.steps.packets():
@@ -165,7 +181,7 @@ class System:
             (),
             History((0,) * count, ()),
             (0,) * count,
-            (0,) * count if self.workload.ticks is not None else (),
+            (0,) * count * len(self.counted),
             0,
             0,
             (0,) * count if self.workload.programs else (),
@@ -174,7 +190,26 @@ class System:
     def enabled(self, state: State) -> Iterator[Action]:
         """Every action that can happen, in a fixed order."""
         yield from self.application_sends(state)
+        yield from self.application_inputs(state)
         yield from self.internal(state)
+
+    def application_inputs(self, state: State) -> Iterator[Action]:
+        """What the application can do besides sending, as often as the scope says."""
+        for use in self.workload.inputs:
+            for process in range(self.workload.processes):
+                for arguments in use.choices:
+                    action = Action("input", process, name=use.name, arguments=arguments)
+                    if self._is_left(state, action) and self.takes(state, action) and self._in_program(state, action):
+                        yield action
+                        yield from self._reacting(state, action)
+
+    def takes(self, state: State, action: Action) -> bool:
+        """Whether the protocol takes the input; a fault counts as well: it is to be seen."""
+        given = Occurrence(action.name, action.arguments)
+        try:
+            return self.interpreter.takes(action.process, self.local(state.locals[action.process]), given)
+        except Fault:
+            return True
 
     def application_sends(self, state: State) -> Iterator[Action]:
         """The actions of the environment: a causal send, at any time, to any allowed destination."""
@@ -253,13 +288,28 @@ class System:
             yield from self._timers(state)
 
     def _timers(self, state: State) -> Iterator[Action]:
-        limit = self.workload.ticks
-        for process in range(self.workload.processes):
-            if self.is_quiet(state) if limit is None else state.ticks[process] < limit:
-                tick = Action("tick", process)
+        for tick in self.ticks():
+            if self.is_quiet(state) if tick.name not in self.counted else self._is_left(state, tick):
                 if self._in_program(state, tick):
                     yield tick
                 yield from self._reacting(state, tick)
+
+    def slot(self, action: Action) -> int | None:
+        """The place in `State.ticks` of the timer or input; None where the scope does not count it."""
+        if action.name not in self.counted:
+            return None
+        return self.counted.index(action.name) * self.workload.processes + action.process
+
+    def limit(self, action: Action) -> int | None:
+        """How often a timer or input may come at the process; None where the scope does not count it."""
+        if action.kind == "tick":
+            return self.workload.ticks_of(action.name)
+        return next((use.limits[action.process] for use in self.workload.inputs if use.name == action.name), None)
+
+    def _is_left(self, state: State, action: Action) -> bool:
+        """Whether the scope's count allows the timer, at any moment, or the input once more."""
+        slot, limit = self.slot(action), self.limit(action)
+        return slot is not None and limit is not None and bool(state.ticks) and state.ticks[slot] < limit
 
     def _reacting(self, state: State, action: Action) -> Iterator[Action]:
         """The same action, with a message that the application sends inside one of its deliveries."""
@@ -330,12 +380,11 @@ class System:
             case "receive":
                 without = self._without(state.network, action.packet)
                 return self._step(state._replace(network=without), action, observe, None)
-            case "tick":
-                ticked = state
-                limit = self.workload.ticks
-                if limit is not None and state.ticks and state.ticks[action.process] < limit:
+            case "tick" | "input":
+                ticked, slot = state, self.slot(action)
+                if slot is not None and self._is_left(state, action):
                     ticks = list(state.ticks)
-                    ticks[action.process] += 1
+                    ticks[slot] += 1
                     ticked = state._replace(ticks=tuple(ticks))
                 return self._step(ticked, action, observe, None)
             case "duplicate":
@@ -367,7 +416,7 @@ class System:
 
         `message` is the message sent, for the action `send`; `reactions` the messages that are sent inside deliveries.
         """
-        return self.steps.step(process, before, _cause(action, message), reactions)
+        return self.steps.step(process, before, cause_of(action, message), reactions)
 
     def is_faulty(self, state: State, action: Action) -> bool:
         """Whether the step of an action that is enabled is at fault."""
@@ -381,7 +430,7 @@ class System:
         self, process: int, before: int, action: Action, message: Message | None, reactions: Reactions
     ) -> tuple[LocalStep | Fault, tuple[Guard, ...]]:
         try:
-            step = self.steps.take(process, before, _cause(action, message), reactions, observe=True)
+            step = self.steps.take(process, before, cause_of(action, message), reactions, observe=True)
         except Fault as fault:
             return fault, ()
         return LocalStep(self.local_number(step.state), step.emissions), step.guards
@@ -492,7 +541,9 @@ class System:
 
     def settling(self, state: State) -> Iterator[State]:
         """The states that arrivals, timers and an application that sends on lead to; no more is lost or duplicated."""
-        start = state._replace(duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=())
+        start = state._replace(
+            duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=self._without_counts(state)
+        )
         seen, frontier = {start}, [start]
         while frontier:
             current = frontier.pop()
@@ -503,6 +554,15 @@ class System:
                     frontier.append(after)
                     yield after
 
+    def _without_counts(self, state: State) -> tuple[int, ...]:
+        """The counts of inputs as they are, and those of timers at their limits: they count no more."""
+        if not self.workload.inputs:
+            return ()
+        count = self.workload.processes
+        limits = [self.workload.ticks_of(timer) for timer in self.counted if timer in self.interpreter.timers]
+        full = [limit or 0 for limit in limits for _ in range(count)]
+        return (*full, *state.ticks[len(full) :])
+
     def continuing(self, state: State, *, sending: bool) -> list[Action]:
         """The actions by which a run goes on when nothing is lost or duplicated any more: arrivals, timers, and sends
         if `sending`.
@@ -512,23 +572,27 @@ class System:
         """
         actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(state)]
         sends = list(self.application_sends(state)) if sending else []
-        waits = bool(actions) or (bool(sends) and self.workload.ticks is not None)
+        waits = bool(actions) or (bool(sends) and self.counts_timers)
         timers = [] if waits and not self.ticks_at_any_moment else self.late_timers(state)
         return [*actions, *timers, *sends]
 
     def late_timers(self, state: State) -> Iterator[Action]:
         """The timers, as they fire when nothing is in flight, whatever `ticks` says."""
         if self.interpreter.has_timer and (self.is_quiet(state) or self.ticks_at_any_moment):
-            ticks = [Action("tick", process) for process in range(self.workload.processes)]
-            yield from (tick for tick in ticks if self._in_program(state, tick))
+            yield from (tick for tick in self.ticks() if self._in_program(state, tick))
+
+    def ticks(self) -> list[Action]:
+        """Each timer of each process."""
+        everyone = range(self.workload.processes)
+        return [Action("tick", process, name=timer) for timer in self.interpreter.timers for process in everyone]
 
     def has_to_send(self, state: State, process: int) -> bool:
         """Whether the application of the process has a message left to send, now or later."""
         return state.sends[process] < self.workload.sends[process]
 
 
-def _cause(action: Action, message: Message | None) -> Message | int | None:
+def cause_of(action: Action, message: Message | None) -> GivenCause:
     """The cause of the action's step; `message` is the one that it sends."""
     if message is not None:
         return message
-    return None if action.kind == "tick" else action.packet
+    return Occurrence(action.name, action.arguments) if action.kind in ("tick", "input") else action.packet

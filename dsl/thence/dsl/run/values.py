@@ -28,6 +28,15 @@ Value: TypeAlias = Any
 """A run-time value; its shape follows from its type, by the table above."""
 
 
+class Occurrence(NamedTuple):
+    """What happens at a process without a packet or a message: its timer of this name fires, or its application has
+    this input.
+    """
+
+    name: str
+    arguments: tuple[Value, ...] = ()
+
+
 class Message(NamedTuple):
     """An application message: the `number`-th (from 0) that `src` causal-sent. Its destinations are ascending."""
 

@@ -285,8 +285,13 @@ class Builder(ScenarioBuilder):
     def receive_handler(self, c: Children) -> Handler:
         return Handler("receive", c[3].items, c[7], c[2], c[5], span=extent(c))
 
+    def input_handler(self, c: Children) -> Handler:
+        guard = c[4] if len(c) > 5 else None
+        return Handler("input", c[2].items, c[-1], c[1], guard=guard, span=extent(c))
+
     def timer_handler(self, c: Children) -> Handler:
-        return Handler("periodically", (), c[2], span=extent(c))
+        timer = c[1] if isinstance(c[1], Name) else None
+        return Handler("periodically", (), c[-1], timer, span=extent(c))
 
     def procedure(self, c: Children) -> syntax.Procedure:
         return syntax.Procedure(c[1], c[2].items, c[4], span=extent(c))
@@ -312,7 +317,22 @@ class Builder(ScenarioBuilder):
         name: Any = str(c[0])
         return Setting(name, (int(c[1]),), span=extent(c))
 
+    def ticks_setting(self, c: Children) -> Setting:
+        about = c[1].text if isinstance(c[1], Name) else ""
+        return Setting("ticks", (int(c[-1]),), about=about, span=extent(c))
+
     def sends_setting(self, c: Children) -> Setting:
+        return Setting("sends", self.for_each_process(c), span=extent(c))
+
+    def input_setting(self, c: Children) -> Setting:
+        return Setting("input", self.for_each_process(c[1:]), about=c[0].text, span=extent(c))
+
+    def values_setting(self, c: Children) -> Setting:
+        values = tuple(int(word) for word in c[3:] if word.type == "NUMBER")
+        return Setting("values", values, about=f"{c[0].text} {c[1].text}", span=extent(c))
+
+    def for_each_process(self, c: Children) -> tuple[int, ...]:
+        """The numbers of `2 per process`, or those of all processes."""
         values = tuple(int(word) for word in c if word.type == "NUMBER")
         if c[-1].type == "PROCESS" and len(values) > 1:
             self.report(
@@ -321,7 +341,7 @@ class Builder(ScenarioBuilder):
                 extent(c),
                 "either one number `per process` or a number for each process",
             )
-        return Setting("sends", values, span=extent(c))
+        return values
 
     def self_sends_setting(self, c: Children) -> Setting:
         return Setting("self_sends", span=extent(c))
@@ -436,6 +456,7 @@ class Builder(ScenarioBuilder):
             invariants=block.stated("invariant"),
             stable=block.stated("stable"),
             reachable=block.stated("reachable"),
+            network=block.names("network"),
             expects=pick(block.items, Expect),
             definitions=pick(block.items, syntax.Definition),
             doc=block.doc,

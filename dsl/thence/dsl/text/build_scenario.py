@@ -46,7 +46,11 @@ class ScenarioBuilder(BodyBuilder):
         return self.of_packet("cannot", c[0], c[-1], c)
 
     def ticks_step(self, c: Children) -> ScenarioStep:
-        return ScenarioStep("ticks", c[0], span=extent(c))
+        return ScenarioStep("ticks", c[0], subject=c[2] if len(c) > 2 else None, span=extent(c))
+
+    def does_step(self, c: Children) -> ScenarioStep:
+        arguments = tuple(child for child in c[3:] if not isinstance(child, Word))
+        return ScenarioStep("does", c[0], (), c[2], arguments, span=extent(c))
 
     def network_step(self, c: Children) -> ScenarioStep:
         event: Any = str(c[1])

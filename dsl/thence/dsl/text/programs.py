@@ -21,8 +21,10 @@ NAME: Final = "program"
 
 
 def setting_key(setting: Setting) -> str:
-    """The key of a setting in a scope: its name, and for a program also its process."""
-    return f"{NAME} {setting.values[0]}" if setting.name == NAME else setting.name
+    """The key of a setting in a scope: its name, for a program also its process, and the timer that it is about."""
+    if setting.name == NAME:
+        return f"{NAME} {setting.values[0]}"
+    return f"{setting.name} {setting.about}".rstrip()
 
 
 def sends_of(program: Program) -> tuple[tuple[int, ...], ...]:

@@ -254,15 +254,19 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Setting(Node):
-    """A scope setting, by name: see Scope."""
+    """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`, the input of `INPUT N per process`
+    (`input`), or the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`).
+    """
 
     name: Literal[
         "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
         "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "program",
+        "input", "values",
     ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
     steps: tuple[ProgramStep, ...] = ()
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,12 +387,14 @@ class StateVar(Node):
 
 @dataclass(frozen=True, slots=True)
 class Handler(Node):
-    """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `periodically:`.
+    """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `on INPUT(k: nat) when P:`, `periodically:`,
+    `periodically TIMER:`.
 
-    `kind` is the packet kind of a receive handler, else None; `sender` is its `from` name; `guard` its `when`.
+    `kind` is the packet kind of a receive handler, the input, or the name of a timer that has one; `sender` is the
+    `from` name of a receive handler; `guard` its `when`.
     """
 
-    event: Literal["causal_send", "receive", "periodically"]
+    event: Literal["causal_send", "receive", "periodically", "input"]
     parameters: tuple[Parameter, ...]
     body: tuple[Stmt, ...]
     kind: Name | None = None
@@ -435,8 +441,10 @@ class Scope(Declaration):
     How many messages: `processes N`; `sends K per process` (values (K,)) or `sends 2, 1, 1` (a number for each
     process); `for ever P, Q` with `capacity N`; `any number of messages`. To whom: `destinations 0 to 1, 2; 1 to 2`
     (edges; without it, to any other process); `self sends`. When: `prompt sends`, `reactive sends`, `program P: ...`.
-    The network: `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (timers at
-    most N times a process, at any moment; without it, timers fire only when no packet is in flight).
+    The network: `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (each
+    timer at most N times a process, at any moment; without it, timers fire only when no packet is in flight), `ticks
+    TIMER N` (this timer). What the application does besides: `INPUT 2 per process` or `INPUT 1, 0, 0` (how often each
+    process has this input), `INPUT k in 0, 1` (the values of its parameter k).
     """
 
     protocol: Name
@@ -499,7 +507,8 @@ class Mutant(Declaration):
     """`mutant NAME of SUBJECT:` a protocol or machine that restates what it changes, by name.
 
     The body is that of a protocol or of a machine. A handler, procedure, transition, state variable or
-    invariant of the same name replaces the subject's; a new one is added.
+    invariant of the same name replaces the subject's; a new one is added. `network` replaces all that the subject says
+    of its network.
     """
 
     subject: Name
@@ -512,18 +521,21 @@ class Mutant(Declaration):
     stable: tuple[Formula, ...] = field(default=(), kw_only=True)
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
+    network: tuple[Name, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioStep(Node):
     """A step of a scenario: who (`process`) does what with whom (`peers`).
 
-    `p sends m to q, r`, `p receives KIND(x, ...) from q`, `p cannot receive KIND(x, ...) from q`, `p ticks`,
-    `network loses KIND(...) from p to q`, `network duplicates KIND(...) from p to q`. `subject` is the new message, or
-    the packet kind; `rest` says that `...` stands for the packet's other arguments.
+    `p sends m to q, r`, `p receives KIND(x, ...) from q`, `p cannot receive KIND(x, ...) from q`,
+    `p ticks`, `p ticks TIMER`, `p does INPUT(x, ...)`,
+    `network loses KIND(...) from p to q`, `network duplicates KIND(...) from p to q`. `subject` is the new message,
+    the packet kind, the input, or the timer, where it has a name; `rest` says that `...` stands for the packet's other
+    arguments.
     """
 
-    event: Literal["sends", "receives", "cannot", "ticks", "loses", "duplicates"]
+    event: Literal["sends", "receives", "cannot", "ticks", "does", "loses", "duplicates"]
     process: Name
     peers: tuple[Name, ...] = ()
     subject: Name | None = None

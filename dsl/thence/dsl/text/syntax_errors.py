@@ -85,7 +85,8 @@ class _Case:
     def slip(self) -> Slip:
         rules = (
             self.indentation, self.body, self.doc, self.stray_else, self.assignment, self.place_or_act, self.foreign,
-            self.misspelt, self.quantifier, self.colon, self.verdict, self.misspelt_here, self.sender, self.receiver,
+            self.misspelt, self.misspelt_handler, self.quantifier, self.colon, self.verdict, self.misspelt_here,
+            self.sender, self.receiver,
             self.connection, self.type_, self.name, self.expression, self.number, self.separator, self.leftover,
         )  # fmt: skip
         for rule in rules:
@@ -95,7 +96,8 @@ class _Case:
         if str(self.first) == "send":
             return self.fault("E0131", f"{self.found()} does not fit here", note="write `send KIND(...) to p`")
         if str(self.first) == "on":
-            note = "a handler is `on causal_send(m):`, `on receive KIND(...) from p:` or `periodically:`"
+            events = "`on causal_send(m):`, `on receive KIND(...) from p:`, `on INPUT(...):`"
+            note = f"a handler is {events} or `periodically:`"
             return self.fault("E0131", f"{self.found()} does not fit here", note=note)
         expected = sorted(self.accepted)[:8]
         return self.fault(
@@ -270,6 +272,19 @@ class _Case:
         if "SEND" in self.openers:
             return hint(STATEMENTS, text)
         return hint(MEMBERS, text) if {"PROCEDURE", "TRANSITION"} & self.openers else ()
+
+    def misspelt_handler(self) -> Slip | None:
+        """`on recieve MSG(m) from j`: no input, since a packet follows."""
+        if str(self.first) != "on" or self.index - self.start != 2 or self.kind != "NAME":
+            return None
+        before = self.words[self.start + 1]
+        near = nearest(str(before), ("receive",)) if before.type == "NAME" else None
+        if near is None:
+            return None
+        place = span_of(before)
+        slip = self.fault("E0114", f"`{before}` is not a keyword", at=place, note=f"did you mean `{near}`?")
+        word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        return Slip(slip.diagnostic, (self.first, word), (self.start, 2))
 
     def misspelt_here(self) -> Slip | None:
         """A word in the middle of a line that is near a keyword that can stand there."""

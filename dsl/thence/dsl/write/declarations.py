@@ -212,7 +212,8 @@ class _Printer:
             case syntax.Conforms() as c:
                 return [*c.clauses, *_listed("internal", c.internal), *c.expects]
             case syntax.Mutant() as m:
-                items = [*m.state, *m.definitions, *m.handlers, *m.procedures, *m.transitions]
+                items = [*_listed("network", m.network), *m.state, *m.definitions, *m.handlers, *m.procedures]
+                items += m.transitions
                 return [*items, *_states(m), *m.expects]
             case syntax.Scenario() as s:
                 cast = (Cast(s.processes, span=s.processes[0].span),) if s.processes else ()
@@ -352,8 +353,12 @@ class _Printer:
                 assert handler.kind is not None and handler.sender is not None
                 packet = f"{handler.kind.text}({_parameters(handler.parameters)})"
                 return f"on receive {packet} from {handler.sender.text}"
+            case "input":
+                assert handler.kind is not None
+                guard = "" if handler.guard is None else f" when {text_of(handler.guard)}"
+                return f"on {handler.kind.text}({_parameters(handler.parameters)}){guard}"
             case "periodically":
-                return "periodically"
+                return "periodically" if handler.kind is None else f"periodically {handler.kind.text}"
             case _:
                 assert_never(handler.event)
 

@@ -24,7 +24,9 @@ def step_text(item: Cast | TreeLink | ScenarioStep) -> str:
         case "cannot":
             return f"{process} cannot receive {_packet(item)} from {_names(item.peers)}"
         case "ticks":
-            return f"{process} ticks"
+            return f"{process} ticks" if item.subject is None else f"{process} ticks {item.subject.text}"
+        case "does":
+            return f"{process} does {_packet(item)}"
         case "loses" | "duplicates":
             return f"network {item.event} {_packet(item)} from {process} to {_names(item.peers)}"
         case _:

@@ -22,6 +22,14 @@ def setting_text(setting: Setting, within_line: bool = False) -> str:
             return f"{setting.name} {'; '.join(edges)}"
         case "program":
             return f"program {setting.values[0]}: {'; '.join(_step(step, comma) for step in setting.steps)}"
+        case "input":
+            if len(setting.values) == 1:
+                return f"{setting.about} {setting.values[0]} per process"
+            return f"{setting.about} {comma.join(map(str, setting.values))}"
+        case "values":
+            return f"{setting.about} in {comma.join(map(str, setting.values))}"
+        case "ticks" if setting.about:
+            return f"ticks {setting.about} {setting.values[0]}"
         case _:
             return f"{setting.name} {comma.join(map(str, setting.values))}"
 

@@ -137,8 +137,10 @@ def explore_abstraction(
 
 
 def _refuse(workload: ir.Workload) -> None:
-    if workload.losses or workload.duplicates or workload.ticks:
+    if workload.losses or workload.duplicates or workload.ticks or workload.timers:
         raise NotApplicable("losses, duplicates and ticks are for scopes that end")
+    if workload.inputs:
+        raise NotApplicable("the application has inputs besides causal sends")
 
 
 def _search(
@@ -177,7 +179,7 @@ def _shape(system: ReusedIdentities) -> Shape:
     workload = system.workload
     choices = tuple(workload.choices(process) for process in range(workload.processes))
     fifo = not system.protocol.network.reordering
-    return Shape(workload.processes, workload.sends, choices, False, None, 0, 0, fifo, False)
+    return Shape(workload.processes, workload.sends, choices, (), (), 0, 0, fifo, False)
 
 
 def _balances(system: ReusedIdentities, abstraction: CounterAbstraction) -> tuple[Balance, ...]:

@@ -334,7 +334,11 @@ def _action(
             wanted = (packets[option.origin].src, (), packets[option.origin])
     for action in system.enabled(state):
         packet = None if action.packet < 0 else system.packet(action.packet)
-        if action.kind == option.kind and (action.process, action.destinations, packet) == wanted:
+        if (action.kind, action.name) == (option.kind, option.timer) and (
+            action.process,
+            action.destinations,
+            packet,
+        ) == wanted:
             return action
     raise CrossCheckError(f"the interpreter cannot take the step that Z3 takes: {option.kind} {wanted}")
 

@@ -32,6 +32,7 @@ from thence.proofs.bounded.symbolic import (
     select,
     supported,
 )
+from thence.proofs.logic.formula import Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,14 @@ class Option:
     Attributes:
         subject: the message that is sent, the process whose timer fires.
         origin: the packet that is received, duplicated or lost, by its origin.
+        timer: the timer that fires.
     """
 
     literal: Literal
     kind: Literal_["send", "receive", "tick", "duplicate", "lose"]
     subject: int = -1
     origin: Origin = (-1, -1)
+    timer: str = ir.PERIODICALLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Unfolding:
     locals: list[list[Symbolic]] = field(init=False)
     network: Network = field(init=False)
     history: History = field(init=False)
-    ticks: list[Choice] = field(init=False)
+    ticks: dict[tuple[str, int], Choice] = field(init=False)
     duplicates: Choice = field(default_factory=lambda: known(0))
     losses: Choice = field(default_factory=lambda: known(0))
     moments: list[Moment] = field(default_factory=list)
@@ -88,6 +91,8 @@ class Unfolding:
     _executor: Executor = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.workload.inputs:
+            raise Unsupported("the application has inputs besides causal sends")
         for variable in self.protocol.state:
             supported(variable.type)
         for packet in self.protocol.packets:
@@ -100,7 +105,12 @@ class Unfolding:
         kinds = {packet.name: number for number, packet in enumerate(self.protocol.packets)}
         self._executor = Executor(procedures, Emission(kinds))
         self.history = History(self.circuit, self.messages, self.workload.processes)
-        self.ticks = [known(0)] * self.workload.processes
+        self.ticks = {
+            (timer, process): known(0)
+            for timer in self.protocol.timers
+            for process in range(self.workload.processes)
+            if self.workload.ticks_of(timer) is not None
+        }
         self.locals = []
         for process in range(self.workload.processes):
             frame = self.frame(self.workshop(), process)
@@ -144,7 +154,8 @@ class Unfolding:
     def literals(self) -> frozenset[Literal]:
         """The literals of the state, without those that are known."""
         found: set[Literal] = set()
-        for value in (*(part for state in self.locals for part in state), *self.ticks, self.duplicates, self.losses):
+        counts = (*self.ticks.values(), self.duplicates, self.losses)
+        for value in (*(part for state in self.locals for part in state), *counts):
             found.update(literals_of(value))
         found.update(self.network.literals())
         found.update(self.history.literals())
@@ -154,7 +165,7 @@ class Unfolding:
         """Simplifies the state by the literals that the circuit has learnt."""
         circuit = self.circuit
         self.locals = [[refined(value, circuit) for value in state] for state in self.locals]
-        self.ticks = [_refined(number, circuit) for number in self.ticks]
+        self.ticks = {timer: _refined(number, circuit) for timer, number in self.ticks.items()}
         self.duplicates, self.losses = _refined(self.duplicates, circuit), _refined(self.losses, circuit)
         self.network.refine()
         self.history.refine()
@@ -172,7 +183,7 @@ class Unfolding:
         for message, literal in sends.items():
             self.history.sent(message, literal)
         arrivals = {option.origin: option.literal for option in options if option.kind == "receive"}
-        ticks = {option.subject: option.literal for option in options if option.kind == "tick"}
+        ticks = {(option.timer, option.subject): option.literal for option in options if option.kind == "tick"}
         before = [list(state) for state in self.locals]
         emitted: list[tuple[Literal, Slots]] = []
         actors: dict[int, list[Literal]] = {}
@@ -260,9 +271,9 @@ class Unfolding:
             found.append(Option(self._chosen(again), "duplicate", origin=packet.origin))
             losing = self.circuit.conj((arriving, _below(self.circuit, self.losses, self.workload.losses)))
             found.append(Option(self._chosen(losing), "lose", origin=packet.origin))
-        if any(handler.event == "periodically" for handler in self.protocol.handlers):
+        for timer in self.protocol.timers:
             for process in range(self.workload.processes):
-                found.append(Option(self._chosen(self._timer(process)), "tick", process))
+                found.append(Option(self._chosen(self._timer(timer, process)), "tick", process, timer=timer))
         return found
 
     def _chosen(self, possible: Literal) -> Literal:
@@ -273,11 +284,11 @@ class Unfolding:
         self.circuit.require(self.circuit.implies(literal, possible))
         return literal
 
-    def _timer(self, process: int) -> Literal:
-        limit = self.workload.ticks
+    def _timer(self, timer: str, process: int) -> Literal:
+        limit = self.workload.ticks_of(timer)
         if limit is None:
             return self.network.empty
-        return _below(self.circuit, self.ticks[process], limit)
+        return _below(self.circuit, self.ticks[timer, process], limit)
 
     def _bind(
         self,
@@ -285,13 +296,16 @@ class Unfolding:
         frame: Frame,
         sends: dict[int, Literal],
         arrivals: dict[Origin, Literal],
-        ticks: dict[int, Literal],
+        ticks: dict[tuple[str, int], Literal],
     ) -> Literal:
         """Binds the handler's parameters, and returns the condition under which it runs at the frame's process."""
         circuit, process = self.circuit, frame.process
         match handler.event:
+            case "input":
+                return FALSE
             case "periodically":
-                return ticks.get(process, FALSE)
+                assert handler.timer is not None
+                return ticks.get((handler.timer, process), FALSE)
             case "causal_send":
                 own = {
                     message: literal for message, literal in sends.items() if self.messages.sources[message] == process
@@ -326,7 +340,7 @@ class Unfolding:
             after.append(select(self.circuit, [*changed, (kept, old)]) if changed else old)
         return after
 
-    def _count(self, options: Sequence[Option], ticks: dict[int, Literal]) -> None:
+    def _count(self, options: Sequence[Option], ticks: dict[tuple[str, int], Literal]) -> None:
         def plus(number: Choice, when: Literal) -> Choice:
             found: dict[int, list[Literal]] = {}
             for value, literal in number.options:
@@ -334,8 +348,7 @@ class Unfolding:
                 found.setdefault(value + 1, []).append(self.circuit.conj((literal, when)))
             return choice(self.circuit, found)
 
-        if self.workload.ticks is not None:
-            self.ticks = [plus(number, ticks.get(process, FALSE)) for process, number in enumerate(self.ticks)]
+        self.ticks = {timer: plus(number, ticks.get(timer, FALSE)) for timer, number in self.ticks.items()}
         of_kind = {
             kind: self.circuit.disj(option.literal for option in options if option.kind == kind)
             for kind in ("duplicate", "lose")

@@ -42,6 +42,8 @@ class Generation:
 
 def why_not(protocol: ir.Protocol) -> str | None:
     """The reason why the protocol does not admit the question; None if it does."""
+    if protocol.inputs:
+        return "the application has inputs besides causal sends, and an execution does not say when they come"
     if protocol.delivery == "broadcast":
         return "a broadcast goes to everybody; these executions are of messages to one process"
     return None
@@ -101,8 +103,7 @@ def _steps(system: System, state: State, wanted: _Wanted) -> Iterator[tuple[Acti
                 yield action, outcome.state
     if arrives or not system.interpreter.has_timer:
         return
-    for process in range(len(wanted)):
-        action = Action("tick", process)
+    for action in system.ticks():
         outcome = system.apply(state, action)
         if _fits(state, action, outcome, wanted):
             yield action, _without_copies(system, state, outcome.state)

@@ -35,4 +35,4 @@ def _next(system: System, state: State) -> State | None:
 
 
 def _urgency(action: Action) -> int:
-    return ("receive", "tick", "send", "duplicate", "lose").index(action.kind)
+    return ("receive", "tick", "send", "input", "duplicate", "lose").index(action.kind)

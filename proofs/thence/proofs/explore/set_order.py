@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import assert_never
 
+from thence.dsl import ir
 from thence.dsl.ir.visiting import in_descending_order, ordered_loops
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message, Packet
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 
 
 def order_matters(system: System) -> str | None:
@@ -33,19 +34,19 @@ def order_matters(system: System) -> str | None:
             there = None
         here = None if isinstance(came, Fault) else (system.local(came.state), _arranged(came.emissions, system))
         if here != there:
-            return f"receive {handler[1]}" if handler[1] is not None else handler[0]
+            return f"{handler[0]} {handler[1]}" if handler[1] is not None else handler[0]
     return None
 
 
 def _handled(cause: Cause) -> tuple[str, str | None]:
-    """The handler, by event and packet kind."""
+    """The handler, by event, and packet kind or timer."""
     match cause:
         case Message():
             return "causal_send", None
         case Packet():
             return "receive", cause.kind
-        case None:
-            return "periodically", None
+        case Occurrence():
+            return "periodically", None if cause.name == ir.PERIODICALLY else cause.name
         case _:
             assert_never(cause)
 

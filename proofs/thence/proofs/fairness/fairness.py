@@ -2,8 +2,9 @@
 
 A run is fair if each of its fairness classes that is offered again and again (under weak fairness: from some moment on)
 is taken again and again: the arrival of a packet, the application's sends of a process. So every packet of a fair kind
-that stays in flight arrives; on FIFO channels, the first packet of each channel. The timer of every process fires again
-and again, at moments that the run chooses: nothing is assumed of the order in which timers fire.
+that stays in flight arrives; on FIFO channels, the first packet of each channel. A timer that is fair fires at every
+process again and again, at moments that the run chooses: nothing is assumed of the order in which timers fire. Every
+timer is fair, unless `under fair` names some of them: then these are, and the others need never fire.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from thence.dsl import ir
 from thence.dsl.run.system import Action, State, System
 from thence.proofs.fairness.fair_cycles import Class
 
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """What is fair: the kinds of packets that arrive, and whether the application sends. Timers always are."""
+    """What is fair: the kinds of packets that arrive, whether the application sends, and the timers."""
 
     receive: frozenset[str]
     send: bool
     weak: bool
+    timers: frozenset[str]
 
     def class_of(self, system: System, action: Action) -> Class | None:
         """The class of an action; None: fairness does not concern it."""
@@ -30,7 +33,9 @@ class Fairness:
                 asked = system.packet(action.packet).kind in self.receive
                 return ("receive", 0, system.same_packet(action.packet)) if asked else None
             case "tick":
-                return ("tick", action.process, 0)
+                if action.name not in self.timers:
+                    return None
+                return ("tick", action.process, system.interpreter.timers.index(action.name))
             case "send":
                 return ("send", action.process, 0) if self.send else None
             case _:
@@ -46,7 +51,15 @@ def fairness_of(system: System) -> Fairness:
     names = set(protocol.fairness) or {"receive"}
     kinds = frozenset(kind.name for kind in protocol.packets)
     receive = kinds if "receive" in names else kinds & names
-    return Fairness(receive, system.sends_on, protocol.weakly)
+    return Fairness(receive, system.sends_on, protocol.weakly, frozenset(fair_timers(protocol)))
+
+
+def fair_timers(protocol: ir.Protocol) -> tuple[str, ...]:
+    """The timers that are fair: all, or those that `under fair` names, if it names some."""
+    named = {timer for timer in protocol.timers if timer in protocol.fairness and timer != ir.PERIODICALLY}
+    if not named or ir.PERIODICALLY in protocol.fairness:
+        return protocol.timers
+    return tuple(timer for timer in protocol.timers if timer in named)
 
 
 def is_decided_at_rest(system: System) -> bool:
@@ -57,9 +70,13 @@ def is_decided_at_rest(system: System) -> bool:
 
 
 def timers_of(system: System) -> frozenset[Class]:
-    """The classes of the timers, which a fair run takes again and again."""
-    processes = range(system.workload.processes if system.interpreter.has_timer else 0)
-    return frozenset(("tick", process, 0) for process in processes)
+    """The classes of the fair timers, which a fair run takes again and again."""
+    places = {timer: place for place, timer in enumerate(system.interpreter.timers)}
+    return frozenset(
+        ("tick", process, places[timer])
+        for timer in fair_timers(system.protocol)
+        for process in range(system.workload.processes)
+    )
 
 
 def is_fair_turn(system: System, fairness: Fairness, states: Sequence[State], actions: Sequence[Action]) -> bool:
@@ -67,7 +84,7 @@ def is_fair_turn(system: System, fairness: Fairness, states: Sequence[State], ac
 
     Says by definition what `fair_cycles` searches for.
     """
-    fired = {action.process for action in actions if action.kind == "tick"}
+    fired = {fairness.class_of(system, action) for action in actions if action.kind == "tick"}
     arrived = {action.packet for action in actions if action.kind == "receive"}
     sending = {action.process for action in actions if action.kind == "send"}
     in_flight = [{n for n in system.receivable(state) if system.packet(n).kind in fairness.receive} for state in states]
@@ -76,5 +93,6 @@ def is_fair_turn(system: System, fairness: Fairness, states: Sequence[State], ac
     def served(offers: Sequence[set[int]], taken: set[int]) -> bool:
         return (set.intersection(*offers) if fairness.weak else set[int]().union(*offers)) <= taken
 
-    timers = not system.interpreter.has_timer or fired == set(range(system.workload.processes))
-    return timers and served(in_flight, arrived) and (not fairness.send or served(offering, sending))
+    return (
+        timers_of(system) <= fired and served(in_flight, arrived) and (not fairness.send or served(offering, sending))
+    )

@@ -159,7 +159,7 @@ class Tails:
     @property
     def _may_send_late(self) -> bool:
         """Whether a tail may send a message that no state explored has sent: after a timer beyond `ticks`."""
-        return self.fairness.send and self.system.workload.ticks is not None and bool(self._timers)
+        return self.fairness.send and self.system.counts_timers and bool(self._timers)
 
     def _graph(self, required: frozenset[Class]) -> FairGraph:
         return FairGraph(

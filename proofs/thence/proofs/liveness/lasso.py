@@ -81,7 +81,7 @@ def find_lasso(
     here: a timer that stops is none.
     """
     started = time.perf_counter()
-    workload = replace(workload, ticks=None)
+    workload = replace(workload, ticks=None, timers=())
     piling = ReusedIdentities(protocol, workload).ticks_at_any_moment
     search = LassoSearch(lines=lines_for(protocol, piling))
     piling = piling and search.lines is not None

@@ -1,4 +1,4 @@
-"""The inputs of local steps, by number: the timer of each process, then all messages to be sent, then packets."""
+"""The inputs of local steps, by number: timers, inputs of the application, messages to be sent, then packets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,17 @@ class Inputs:
 
     def __post_init__(self) -> None:
         shape = self.shape
-        self._numbered = [Input(Action("tick", process)) for process in range(shape.processes)]
+        self._numbered = [
+            Input(Action("tick", process, name=timer))
+            for timer in self.system.interpreter.timers
+            for process in range(shape.processes)
+        ]
+        self._numbered += [
+            Input(Action("input", process, name=use.name, arguments=arguments))
+            for use in self.system.workload.inputs
+            for process in range(shape.processes)
+            for arguments in use.choices
+        ]
         self._numbered += [
             Input(Action("send", process, choice), Message(process, number, choice))
             for process in range(shape.processes)

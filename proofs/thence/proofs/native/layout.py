@@ -33,16 +33,16 @@ class Shape:
 
     Attributes:
         choices: for each process, the sets of destinations among which the environment chooses.
-        timers: whether the protocol does something `periodically`.
-        ticks: how often each timer may fire; None: at any time when no packet is in flight.
+        timers: for each timer, how often that of a process may fire; None: at any time when no packet is in flight.
+        inputs: for each input, how often each process may have it, and with how many choices of arguments.
         ordered: whether the history has the order of deliveries.
     """
 
     processes: int
     sends: tuple[int, ...]
     choices: tuple[tuple[tuple[int, ...], ...], ...]
-    timers: bool
-    ticks: int | None
+    timers: tuple[int | None, ...]
+    inputs: tuple[tuple[tuple[int, ...], int], ...]
     duplicates: int
     losses: int
     fifo: bool
@@ -59,6 +59,17 @@ class Shape:
         return sum(self.sends)
 
     @property
+    def counted(self) -> tuple[int, ...]:
+        """The limits of the timers that the scope counts, and then those of the inputs."""
+        inputs = (max(limits) for limits, _ in self.inputs)
+        return (*(limit for limit in self.timers if limit is not None), *inputs)
+
+    @property
+    def occurrences(self) -> int:
+        """How many timers and inputs, with arguments, there are of all processes: their numbers come first."""
+        return self.processes * (len(self.timers) + sum(choices for _, choices in self.inputs))
+
+    @property
     def multicast(self) -> bool:
         """Whether some message has more than one destination."""
         return any(len(choice) > 1 for chosen in self.choices for choice in chosen)
@@ -71,7 +82,7 @@ class Shape:
     @property
     def branching(self) -> int:
         """Most application sends and timers that are enabled in one state."""
-        return sum(map(len, self.choices)) + (self.processes if self.timers else 0)
+        return sum(map(len, self.choices)) + self.occurrences
 
 
 def shape_of(system: System) -> Shape:
@@ -81,10 +92,11 @@ def shape_of(system: System) -> Shape:
     choices: list[list[tuple[int, ...]]] = [[] for _ in range(count)]
     for action in system.application_sends(system.initial()):
         choices[action.process].append(action.destinations)
+    limits = tuple(map(workload.ticks_of, system.interpreter.timers))
     return Shape(
-        count, tuple(workload.sends), tuple(map(tuple, choices)), system.interpreter.has_timer, workload.ticks,
-        workload.duplicates, workload.losses, not system.protocol.network.reordering,
-        "total_order" in system.protocol.properties,
+        count, tuple(workload.sends), tuple(map(tuple, choices)), limits,
+        tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
+        not system.protocol.network.reordering, "total_order" in system.protocol.properties,
     )  # fmt: skip
 
 
@@ -136,11 +148,12 @@ class Field:
 class Layout:
     """Where everything is.
 
-    The fields: `locals`, `sends`, `ticks` by process; `duplicates`, `losses` so far; `pasts`: by process, a mask of
-    messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by process, those
-    of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once it is
-    delivered; `order`: by message, those that some process delivered after it; `network`: packet numbers plus one,
-    then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending order.
+    The fields: `locals`, `sends` by process; `ticks` by timer and process; `duplicates`, `losses` so far; `pasts`: by
+    process, a mask of messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by
+    process, those of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once
+    it is delivered; `order`: by message, those that some process delivered after it; `network`: packet numbers plus
+    one, then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending
+    order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
     `storage`: which states are kept.
@@ -158,7 +171,7 @@ class Layout:
         wanted = {
             "locals": (shape.processes, self.capacity.local_bits),
             "sends": (shape.processes, max(shape.sends).bit_length()),
-            "ticks": (shape.processes, (shape.ticks or 0).bit_length() if shape.timers else 0),
+            "ticks": (shape.processes * len(shape.counted), max(shape.counted, default=0).bit_length()),
             "duplicates": (1, shape.duplicates.bit_length()),
             "losses": (1, shape.losses.bit_length()),
             "pasts": (shape.processes, shape.messages),
@@ -249,7 +262,7 @@ class Layout:
         return State(
             read("locals", 0), tuple(network if shape.fifo else reversed(network)),
             History(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
-            read("ticks", shape.processes) if shape.ticks is not None else (),
+            read("ticks", shape.processes * len(shape.counted)),
             read("duplicates", 1)[0], read("losses", 1)[0],
         )  # fmt: skip
 

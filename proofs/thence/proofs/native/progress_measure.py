@@ -16,8 +16,9 @@ from typing import TypeAlias
 from thence.dsl.ir.types import BOOL, NAT, Collection, Map, Record, Type
 from thence.dsl.run.execute import Emission, Sent
 from thence.dsl.run.interpreter import LocalState
+from thence.dsl.run.local_steps import GivenCause
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message, Value
+from thence.dsl.run.values import Fault, Message, Occurrence, Value
 
 _LARGEST_WEIGHTS = (3, 10, 100, 1_000)
 _MOST_MS = 5_000
@@ -64,10 +65,8 @@ class Measure:
         for _, before, cause, came in self.system.steps.taken():
             if self.arrivals_only and not isinstance(cause, int):
                 continue
-            packet = cause if isinstance(cause, int) else -1
-            message = cause if isinstance(cause, Message) else None
-            if not isinstance(came, Fault) and not self._idle(before, packet, message, *came):
-                self._changes[self._change_of(before, packet, message, *came)] = None
+            if not isinstance(came, Fault) and not self._idle(before, cause, *came):
+                self._changes[self._change_of(before, cause, *came)] = None
         self._solve("the steps of the first states")
 
     @property
@@ -77,15 +76,16 @@ class Measure:
     def _change(self, parts: dict[int, int]) -> Vector:
         return tuple(parts.get(at, 0) for at in range(self._width))
 
-    def _change_of(self, before: int, packet: int, message: Message | None, after: int, emissions: Collected) -> Vector:
+    def _change_of(self, before: int, cause: GivenCause, after: int, emissions: Collected) -> Vector:
         """The change of each summand by a local step."""
         parts: dict[int, int] = {}
-        if message is not None:
-            parts[SENDS] = 1
-        elif packet >= 0:
-            parts[self._kinds[self.system.packet(packet).kind]] = -1
-        elif self.system.workload.ticks is not None:
-            parts[TICKS] = 1
+        match cause:
+            case Message():
+                parts[SENDS] = 1
+            case Occurrence(timer):
+                parts[TICKS] = int(timer in self.system.counted)
+            case packet:
+                parts[self._kinds[self.system.packet(packet).kind]] = -1
         for emission in emissions:
             if isinstance(emission, Sent):
                 kind = self._kinds[emission.kind]
@@ -100,25 +100,34 @@ class Measure:
             known = self._sizes[local] = sizes_of(self.system.local(local), [variable.type for variable in variables])
         return known
 
-    def see(self, before: int, packet: int, message: Message | None, after: int, emissions: Collected) -> None:
+    def see(self, before: int, cause: GivenCause, after: int, emissions: Collected) -> None:
         """Notes a step that the search uses; where it is no progress, the weights change.
 
         Raises:
             NoMeasure: no weights make it progress.
         """
-        change = self._change_of(before, packet, message, after, emissions)
-        if change in self._changes or self._idle(before, packet, message, after, emissions):
+        change = self._change_of(before, cause, after, emissions)
+        if change in self._changes or self._idle(before, cause, after, emissions):
             return
         self._changes[change] = None
         if sum(map(mul, self.weights, change)) < 1:
-            what = "the timer" if packet < 0 and message is None else "a send"
-            self._solve(f"`receive {self.system.packet(packet).kind}`" if packet >= 0 else what)
+            self._solve(self._told(cause))
             self.changed = True
 
-    def _idle(self, before: int, packet: int, message: Message | None, after: int, emissions: Collected) -> bool:
+    def _idle(self, before: int, cause: GivenCause, after: int, emissions: Collected) -> bool:
         """Whether it is a timer that changes nothing: no transition."""
-        timer = packet < 0 and message is None and self.system.workload.ticks is None
+        timer = isinstance(cause, Occurrence) and cause.name not in self.system.counted
         return timer and before == after and not emissions
+
+    def _told(self, cause: GivenCause) -> str:
+        """The cause of a step, in words."""
+        match cause:
+            case Message():
+                return "a send"
+            case Occurrence():
+                return "the timer"
+            case packet:
+                return f"`receive {self.system.packet(packet).kind}`"
 
     def _solve(self, newest: str) -> None:
         import z3

@@ -20,8 +20,9 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Record, Type
 from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.execute import Delivered, Emission
-from thence.dsl.run.system import Action, State, System
-from thence.dsl.run.values import Fault, Message, Packet, Value, ascending
+from thence.dsl.run.local_steps import GivenCause
+from thence.dsl.run.system import Action, State, System, cause_of
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value, ascending
 from thence.proofs.native.layout import Shape
 
 MOST_PERMUTED = 5
@@ -45,6 +46,8 @@ def group_of(shape: Shape) -> tuple[Permutation, ...]:
 
 
 def _keeps(shape: Shape, permutation: Permutation) -> bool:
+    if any(limits[process] != limits[name] for limits, _ in shape.inputs for process, name in enumerate(permutation)):
+        return False
     return all(
         shape.sends[process] == shape.sends[name]
         and {tuple(sorted(permutation[other] for other in choice)) for choice in shape.choices[process]}
@@ -107,8 +110,9 @@ class Symmetry:
     group: tuple[Permutation, ...] = field(init=False)
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
-    _checked: set[tuple[int, int, Message | None, int]] = field(init=False, default_factory=set)
+    _checked: set[tuple[int, GivenCause, int]] = field(init=False, default_factory=set)
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
+    _inputs: dict[str, tuple[Type, ...]] = field(init=False)
     _then: tuple[tuple[int, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -121,6 +125,10 @@ class Symmetry:
         )
         self._parameters = {
             kind.name: tuple(parameter.type for parameter in kind.parameters) for kind in self.system.protocol.packets
+        }
+        self._inputs = {
+            each.kind or "": tuple(parameter.type for parameter in each.parameters)
+            for each in self.system.protocol.inputs
         }
         initial = self.system.initial().locals
         for process, local in enumerate(initial):
@@ -171,6 +179,11 @@ class Symmetry:
         types = self._parameters[kind]
         return tuple(renamed(part, type_, permutation) for part, type_ in zip(arguments, types, strict=True))
 
+    def _renamed_input(self, action: Action, permutation: Permutation) -> tuple[int, ...]:
+        """The arguments of an input under the permutation."""
+        types = self._inputs[action.name] if action.arguments else ()
+        return tuple(renamed(part, type_, permutation) for part, type_ in zip(action.arguments, types, strict=True))
+
     def state(self, state: State, permutation: Permutation) -> State:
         """A global state with all processes renamed."""
         at = self.group.index(permutation)
@@ -181,7 +194,7 @@ class Symmetry:
             self.system.arranged(network),
             self._renamed_history(state.history, permutation, back),
             tuple(state.sends[back[process]] for process in range(count)),
-            tuple(state.ticks[back[process]] for process in range(count)) if state.ticks else (),
+            tuple(state.ticks[first + back[at]] for first in range(0, len(state.ticks), count) for at in range(count)),
             state.duplicates,
             state.losses,
         )
@@ -221,7 +234,7 @@ class Symmetry:
         Raises:
             Asymmetric: otherwise.
         """
-        if (action.process, action.packet, message, local) in self._checked:
+        if (action.process, cause_of(action, message), local) in self._checked:
             return
         outcome = self._outcome(action.process, step)
         for at, permutation in enumerate(self.group):
@@ -229,10 +242,11 @@ class Symmetry:
                 process=permutation[action.process],
                 destinations=tuple(sorted(permutation[target] for target in action.destinations)),
                 packet=self.packets(action.packet)[at] if action.packet >= 0 else -1,
+                arguments=self._renamed_input(action, permutation),
             )
             renamed_to = None if message is None else renamed_message(message, permutation)
             place = self.locals(local)[at]
-            self._checked.add((other.process, other.packet, renamed_to, place))
+            self._checked.add((other.process, cause_of(other, renamed_to), place))
             found = self.system.local_step(other.process, place, other, renamed_to)
             if not self._same(outcome, self._outcome(other.process, found), at):
                 names = f"p{action.process} and p{other.process}"
@@ -246,8 +260,10 @@ class Symmetry:
         """
         for process, local, cause, _ in list(self.system.steps.taken()):
             match cause:
-                case None:
-                    action, message = Action("tick", process), None
+                case Occurrence(name, arguments):
+                    timer = name in self.system.interpreter.timers
+                    action = Action("tick" if timer else "input", process, name=name, arguments=arguments)
+                    message = None
                 case int():
                     action, message = Action("receive", process, (), cause), None
                 case Message():

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from thence.dsl.run.execute import Delivered, Emission, Sent
-from thence.dsl.run.system import System
+from thence.dsl.run.system import System, cause_of
 from thence.dsl.run.values import Fault, Message, Packet
 from thence.proofs.native.code.cells import FINDINGS, KNOWN, STEP_FACTOR, Operation
 from thence.proofs.native.inputs import Inputs
@@ -143,7 +143,7 @@ class StepTable:
             return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
         after, emissions = step
         if self.measure is not None:
-            self.measure.see(local, known.action.packet, known.message, after, emissions)
+            self.measure.see(local, cause_of(known.action, known.message), after, emissions)
         self._note_local(after)
         found: list[int] = []
         for emission in emissions:

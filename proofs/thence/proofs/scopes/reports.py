@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.check.settings import lines_of
+from thence.dsl.check.terms.environment import listed
 from thence.dsl.check.workload import MOST_MULTICAST, all_choices, kind_of
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.narrate import execution, record, text
@@ -16,6 +17,7 @@ from thence.proofs.abstraction.report import abstraction_facts, describe_abstrac
 from thence.proofs.abstraction.search import AbstractExploration
 from thence.proofs.explore.exploration import Coverage, Exploration, Violation
 from thence.proofs.explore.reductions import kept_by
+from thence.proofs.fairness.fairness import fair_timers
 from thence.proofs.liveness.lasso import Lasso, LassoSearch, explain_lasso
 from thence.proofs.liveness.order_lines import Lines
 from thence.proofs.scopes.link import LinkCheck
@@ -65,17 +67,31 @@ class Shown:
 
 def timers_fire(protocol: ir.Protocol, workload: ir.Workload) -> str:
     """When the timers of a scope fire, on which a verdict on `delivered` depends; "" if there are none."""
-    if not any(handler.event == "periodically" for handler in protocol.handlers):
+    if not protocol.timers:
         return ""
+    fair = fair_timers(protocol)
+    rest = [timer for timer in protocol.timers if timer not in fair]
+    unfair = f"; {listed(rest)} need never fire" if rest else ""
+    return f"{_moments(protocol, workload)}{unfair}"
+
+
+def _moments(protocol: ir.Protocol, workload: ir.Workload) -> str:
+    """When timers fire."""
     reordering = protocol.network.reordering and not workload.fifo
     if not isinstance(workload.sending, ir.Finite) and reordering:
         return "timers fire at any moment, again and again and in any order"
     said = "timers fire when nothing is in flight, again and again and in any order"
-    if not workload.ticks or not workload.ends:
+    limits = {timer: workload.ticks_of(timer) for timer in protocol.timers}
+    if not any(limits.values()) or not workload.ends:
         return said
-    return (
-        f"{said}; before that at any moment, each at most {workload.ticks} {'time' if workload.ticks == 1 else 'times'}"
-    )
+    if len(set(limits.values())) == 1:
+        return f"{said}; before that at any moment, each at most {_times(next(iter(limits.values())))}"
+    each = [f"{timer} at most {_times(limit)}" for timer, limit in limits.items() if limit]
+    return f"{said}; before that at any moment, {', '.join(each)} each"
+
+
+def _times(number: int | None) -> str:
+    return f"{number} {'time' if number == 1 else 'times'}"
 
 
 def is_witness(protocol: ir.Protocol, name: str) -> bool:
@@ -129,6 +145,8 @@ def describe(workload: ir.Workload) -> str:
     words += [f"{number} {what}" for number, what in _faults(workload) if number]
     if workload.ticks is not None:
         words.append(f"{counted(workload.ticks, 'tick')} each")
+    words += [f"{use.name} {', '.join(map(str, use.limits))}" for use in workload.inputs]
+    words += [f"{counted(number, 'tick')} of {timer} each" for timer, number in workload.timers]
     return ", ".join(words)
 
 
@@ -166,6 +184,8 @@ def workload_facts(name: str | None, workload: ir.Workload, protocol: ir.Protoco
         "duplicates": workload.duplicates,
         "losses": workload.losses,
         "ticks": workload.ticks,
+        **({"timers": dict(workload.timers)} if workload.timers else {}),
+        **({"inputs": {use.name: list(use.limits) for use in workload.inputs}} if workload.inputs else {}),
         **_sending_facts(workload),
         **({"fifo": True} if workload.fifo else {}),
         **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),

@@ -152,7 +152,9 @@ _UNNAMED = {False: "scope", True: "scope with faults"}
 
 def _is_faulty(workload: ir.Workload) -> bool:
     """Whether the network has faults in the scope, or timers fire before it is quiet."""
-    return bool(workload.duplicates or workload.losses or workload.ticks)
+    return bool(
+        workload.duplicates or workload.losses or workload.ticks or any(number for _, number in workload.timers)
+    )
 
 
 def explore_scope(

@@ -18,11 +18,11 @@ def not_tried(protocol: ir.Protocol, workload: ir.Workload) -> tuple[str, ...]:
     network = protocol.network
     found = [LOSS] if network.lossy and not workload.losses else []
     found += [DUPLICATION] if network.duplicating and not workload.duplicates else []
-    if any(handler.event == "periodically" for handler in protocol.handlers):
-        if workload.ticks == 0:
-            found.append(TIMERS)
-        elif workload.ticks is None and (workload.ends or not (network.reordering and not workload.fifo)):
-            found.append(EARLY_TIMERS)
+    limits = [workload.ticks_of(timer) for timer in protocol.timers]
+    if 0 in limits:
+        found.append(TIMERS)
+    if None in limits and (workload.ends or not (network.reordering and not workload.fifo)):
+        found.append(EARLY_TIMERS)
     return tuple(found)
 
 

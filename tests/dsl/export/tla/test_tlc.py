@@ -84,6 +84,30 @@ def test_protocols_with_timers(scope: str, tmp_path: Path) -> None:
     assert transitions >= own.transitions
 
 
+@needs_tlc
+@pytest.mark.parametrize("scope", ["pair", "mixed"])
+def test_timers_with_names(scope: str, tmp_path: Path) -> None:
+    """Some with a number of ticks, some that fire when nothing is in flight; ticks that change nothing as above."""
+    found = load(str(Path(__file__).parents[3] / "proofs/explored/beating.thence")).specification
+    assert found is not None
+    protocol = found.protocols[0]
+    own = explore(protocol, workload(found, scope), properties_of(protocol))
+    distinct, transitions = states(tlc(export_protocol(protocol, workload(found, scope), scope), tmp_path))
+    assert distinct == own.states
+    assert transitions >= own.transitions
+
+
+@needs_tlc
+def test_inputs(tmp_path: Path) -> None:
+    """A protocol whose application sends nothing."""
+    found = load(str(Path(__file__).parents[3] / "proofs/explored/votes.thence")).specification
+    assert found is not None
+    protocol = next(each for each in found.protocols if each.name == "votes")
+    own = explore(protocol, workload(found, "three"), properties_of(protocol))
+    exported = export_protocol(protocol, workload(found, "three"), "three")
+    assert states(tlc(exported, tmp_path, "-continue")) == (own.states, own.transitions)
+
+
 @pytest.mark.long(but=("mf-posts_at_once",))
 @needs_tlc
 @pytest.mark.parametrize(

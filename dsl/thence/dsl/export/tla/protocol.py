@@ -15,6 +15,7 @@ from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
 from thence.dsl.export.tla.names import Names, prelude, words
 from thence.dsl.export.tla.statements import Operators, packet_field
+from thence.dsl.ir.types import BOOL, Type
 from thence.dsl.run.system import in_scope
 
 _MODULE_NAMES = words("""
@@ -60,7 +61,7 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
 
 def _refusal(protocol: ir.Protocol, workload: ir.Workload) -> str | None:
     """The part of the protocol or scope that the export cannot express, if any."""
-    if any(handler.guard is not None for handler in protocol.handlers):
+    if any(handler.guard is not None for handler in protocol.handlers if handler.event == "causal_send"):
         return "`when`: the application waits until the protocol takes a message"
     if workload.programs or workload.reactive:
         return "programs of the application, and messages sent inside deliveries"
@@ -75,7 +76,13 @@ class _Writer:
 
     @property
     def timers(self) -> bool:
-        return any(handler.event == "periodically" for handler in self.protocol.handlers)
+        return bool(self.protocol.timers)
+
+    @property
+    def counted(self) -> list[str]:
+        """The timers and inputs of which the scope says how often they come."""
+        timers = [timer for timer in self.protocol.timers if self.workload.ticks_of(timer) is not None]
+        return [*timers, *(use.name for use in self.workload.inputs)]
 
     @property
     def checked(self) -> list[str]:
@@ -84,7 +91,7 @@ class _Writer:
     @property
     def variables(self) -> list[str]:
         counters = {
-            "ticks": self.timers and self.workload.ticks is not None,
+            "ticks": bool(self.counted),
             "duplicates": self.workload.duplicates > 0,
             "losses": self.workload.losses > 0,
         }
@@ -159,8 +166,13 @@ class _Writer:
                         scope = scope.binding(parameter.name, f"packet.{packet_field(kind, declared)}")
                     if handler.sender is not None:
                         scope = scope.binding(handler.sender, "packet.src")
+                case "input":
+                    given = [names.fresh(parameter.name) for parameter in handler.parameters]
+                    for parameter, name in zip(handler.parameters, given, strict=True):
+                        scope = scope.binding(parameter.name, name)
+                    head = f"OnInput_{handler.kind}({', '.join(['self', state, *given])}) =="
                 case "periodically":
-                    head = f"OnTick(self, {state}) =="
+                    head = f"OnTick{_suffix(handler.timer)}(self, {state}) =="
             lines += [head, *(f"  {line}" for line in operators.body(handler.body, scope)), ""]
         return lines
 
@@ -196,7 +208,7 @@ class _Writer:
         kept = [name for name in self.variables if name in ("ticks", "duplicates", "losses")]
         fifo = not self.protocol.network.reordering
         initial = replace(Scope(self.names), process="p")
-        zeros = "[p \\in Process |-> 0]"
+        zeros = f"[t \\in {{{', '.join(map(_quoted, self.counted))}}} |-> [p \\in Process |-> 0]]"
         fields = [f"{variable.name} |-> {tla(variable.initial, initial)}" for variable in self.protocol.state]
         first = [
             f"/\\ local = [p \\in Process |-> [{', '.join([*fields, 'out |-> <<>>'])}]]",
@@ -208,6 +220,17 @@ class _Writer:
             *(f"/\\ {name} = {zeros if name == 'ticks' else '0'}" for name in kept),
         ]
         same = f"/\\ UNCHANGED <<{', '.join(kept)}>>" if kept else ""
+        causal_send = [
+            "CausalSend(p, dsts) ==",
+            "  LET m == [src |-> p, number |-> sends[p], dsts |-> dsts] IN",
+            "  /\\ sends[p] < Limit[p]",
+            "  /\\ sends' = [sends EXCEPT ![p] = @ + 1]",
+            "  /\\ Take(p, OnCausalSend(p, local[p], m), net, SeesSend(Observed(pasts, pending, {}), p, m))",
+            *_line(same),
+            "",
+        ]
+        if not self.protocol.sends:
+            causal_send = []
         lines = [
             "Init ==",
             *(f"  {line}" for line in first),
@@ -223,13 +246,7 @@ class _Writer:
             "",
             f"InFlight == {'Heads(net)' if fifo else 'DOMAIN net'}",
             "",
-            "CausalSend(p, dsts) ==",
-            "  LET m == [src |-> p, number |-> sends[p], dsts |-> dsts] IN",
-            "  /\\ sends[p] < Limit[p]",
-            "  /\\ sends' = [sends EXCEPT ![p] = @ + 1]",
-            "  /\\ Take(p, OnCausalSend(p, local[p], m), net, SeesSend(Observed(pasts, pending, {}), p, m))",
-            *_line(same),
-            "",
+            *causal_send,
             "Receive(packet) ==",
             f"  LET flight == {'Dequeue' if fifo else 'Less'}(net, packet) IN",
             f"  /\\ {self._received('flight')}",
@@ -237,13 +254,17 @@ class _Writer:
             *_line(same),
             "",
         ]
+        sends = ["\\E p \\in Process : \\E dsts \\in Destinations[p] : CausalSend(p, dsts)"]
         choices = [
-            "\\E p \\in Process : \\E dsts \\in Destinations[p] : CausalSend(p, dsts)",
+            *(sends if self.protocol.sends else ()),
             "\\E packet \\in InFlight : Receive(packet)",
         ]
-        if self.timers:
-            lines += self._tick(kept)
-            choices.append("\\E p \\in Process : Tick(p)")
+        for timer in self.protocol.timers:
+            lines += self._tick(kept, timer)
+            choices.append(f"\\E p \\in Process : Tick{_suffix(timer)}(p)")
+        for use in self.workload.inputs:
+            lines += self._input(kept, use)
+            choices.append(f"\\E p \\in Process : Input_{use.name}(p)")
         for name, count, after in (
             ("Duplicate", "duplicates", self._copied(fifo)),
             ("Lose", "losses", self._lost(fifo)),
@@ -267,15 +288,46 @@ class _Writer:
         ]
         return f"Take(packet.dst, CASE {' [] '.join(cases)}, {flight}, {observer})"
 
-    def _tick(self, kept: list[str]) -> list[str]:
+    def _tick(self, kept: list[str], timer: str) -> list[str]:
         others = [name for name in kept if name != "ticks"]
-        same = f"<<{', '.join(['sends', *others])}>>"
-        if "ticks" in kept:
-            guard = [f"/\\ ticks[p] < {self.workload.ticks}", "/\\ ticks' = [ticks EXCEPT ![p] = @ + 1]"]
+        limit = self.workload.ticks_of(timer)
+        if limit is not None:
+            count = _quoted(timer)
+            guard = [f"/\\ ticks[{count}][p] < {limit}", f"/\\ ticks' = [ticks EXCEPT ![{count}][p] = @ + 1]"]
         else:
             guard = ["/\\ net = EmptyMap"]
-        step = "/\\ Take(p, OnTick(p, local[p]), net, Observed(pasts, pending, {}))"
-        return ["Tick(p) ==", *(f"  {line}" for line in (*guard, step, f"/\\ UNCHANGED {same}")), ""]
+            others = kept
+        same = f"<<{', '.join(['sends', *others])}>>"
+        step = f"/\\ Take(p, OnTick{_suffix(timer)}(p, local[p]), net, Observed(pasts, pending, {{}}))"
+        return [f"Tick{_suffix(timer)}(p) ==", *(f"  {line}" for line in (*guard, step, f"/\\ UNCHANGED {same}")), ""]
+
+    def _input(self, kept: list[str], use: ir.InputUse) -> list[str]:
+        """The action of an input: any of its arguments, as often as the scope says."""
+        handler = next(each for each in self.protocol.inputs if each.kind == use.name)
+        names, count = self.names.inside(), _quoted(use.name)
+        bound = [names.fresh(parameter.name) for parameter in handler.parameters]
+        limits = " @@ ".join(f"{process} :> {limit}" for process, limit in enumerate(use.limits))
+        some = [
+            f"\\E {name} \\in {{{', '.join(_literal(value, parameter.type) for value in values)}}} :"
+            for name, parameter, (_, values) in zip(bound, handler.parameters, use.parameters, strict=True)
+        ]
+        others = [name for name in kept if name != "ticks"]
+        guard = ""
+        if handler.guard is not None:
+            scope = Scope(names, "local[p]", "p")
+            for parameter, name in zip(handler.parameters, bound, strict=True):
+                scope = scope.binding(parameter.name, name)
+            guard = f"{tla(handler.guard, scope)} /\\ "
+        given = ", ".join(["p", "local[p]", *bound])
+        step = f"{guard}Take(p, OnInput_{use.name}({given}), net, Observed(pasts, pending, {{}}))"
+        return [
+            f"Input_{use.name}(p) ==",
+            f"  /\\ ticks[{count}][p] < ({limits})[p]",
+            f"  /\\ ticks' = [ticks EXCEPT ![{count}][p] = @ + 1]",
+            f"  /\\ {' '.join([*some, step])}",
+            f"  /\\ UNCHANGED <<{', '.join(['sends', *others])}>>",
+            "",
+        ]
 
     def _copied(self, fifo: bool) -> str:
         return f"{'Enqueue' if fifo else 'Plus'}(net, packet)"
@@ -318,6 +370,16 @@ class _Writer:
         invariants = ["INVARIANTS", *(f"  {name}" for name in stated)] if stated else []
         properties = ["PROPERTIES", *(f"  {_OF_STEPS[name]}" for name in self.checked)] if self.checked else []
         return "\n".join(["SPECIFICATION Spec", "VIEW View", *invariants, *properties, "CHECK_DEADLOCK FALSE", ""])
+
+
+def _literal(value: int, type_: Type) -> str:
+    """A value of an input's parameter."""
+    return str(bool(value)).upper() if type_ == BOOL else str(value)
+
+
+def _suffix(timer: str | None) -> str:
+    """The end of the names of a timer's operators."""
+    return "" if timer is None or timer == ir.PERIODICALLY else f"_{timer}"
 
 
 def _quoted(text: str) -> str:

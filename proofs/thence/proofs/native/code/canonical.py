@@ -50,7 +50,9 @@ class Canonical:
         for at in range(count):
             source = emit.load(sources, emit.add(emit.mul(number, count), at))
             put("locals", at, emit.load32(renamed, emit.add(row, old.read("locals", source))))
-            for held, fields in ((old, ("sends", "ticks")), (turned, ("pasts", "due", "addressed"))):
+            for timer in range(len(self.shape.counted)) if old.has("ticks") else ():
+                put("ticks", timer * count + at, old.read("ticks", emit.add(source, timer * count)))
+            for held, fields in ((old, ("sends",)), (turned, ("pasts", "due", "addressed"))):
                 for field in filter(held.has, fields):
                     put(field, at, held.read(field, source))
         for field in filter(old.has, ("duplicates", "losses")):

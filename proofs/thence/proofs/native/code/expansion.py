@@ -96,12 +96,24 @@ class Expansion:
             given, process = self.steps.arrival(emit, packet), self.steps.receiver(emit, packet)
             emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)
             self.transitions.disturb(emit, parent, current, following, packet)
-        if self.transitions.fires:
-            with self.transitions.timers(emit, current, count) as process:
+        for timer, limit in enumerate(self.shape.timers):
+            if limit == 0:
+                continue
+            with self.transitions.timers(emit, current, count, timer) as (process, slot):
                 current.copy_to(following)
-                if self.shape.ticks is not None:
-                    following.increase("ticks", process)
-                emit.invoke(self.transitions.step, following.words, process, process, parent, current.words)
+                if limit is not None:
+                    following.increase("ticks", slot)
+                given = emit.add(process, timer * self.shape.processes)
+                emit.invoke(self.transitions.step, following.words, process, given, parent, current.words)
+
+        first = self.shape.processes * len(self.shape.timers)
+        for use, (_, choices) in enumerate(self.shape.inputs):
+            with self.transitions.inputs(emit, current, use) as (process, slot, choice):
+                current.copy_to(following)
+                following.increase("ticks", slot)
+                given = emit.add(emit.add(emit.mul(process, choices), first), choice)
+                emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)
+            first += self.shape.processes * choices
 
     def _sends(self, emit: ThreadEmitter, parent: Value, current: Packed, following: Packed) -> None:
         with (

@@ -35,7 +35,7 @@ class LocalSteps:
     def sending(self, emit: ThreadEmitter, process: Value, sent: Value, choice: Value) -> Value:
         """The input by which the process sends its message number `sent` to the destinations of the choice."""
         shape = self.shape
-        numbered = [shape.processes]
+        numbered = [shape.occurrences]
         for sends, chosen in zip(shape.sends, shape.choices, strict=True):
             numbered.append(numbered[-1] + sends * len(chosen))
         amount = emit.load(emit.table([len(chosen) for chosen in shape.choices], "amounts"), process)
@@ -43,10 +43,10 @@ class LocalSteps:
         return emit.add(emit.add(first, emit.mul(sent, amount)), choice)
 
     def arrival(self, emit: ThreadEmitter, packet: Value) -> Value:
-        """The input by which a packet, given by its number plus one, arrives; packets follow timers and sends."""
+        """The input by which a packet, given by its number plus one, arrives; packets come last."""
         shape = self.shape
         sends = sum(sends * len(chosen) for sends, chosen in zip(shape.sends, shape.choices, strict=True))
-        return emit.add(packet, shape.processes + sends - 1)
+        return emit.add(packet, shape.occurrences + sends - 1)
 
     def receiver(self, emit: ThreadEmitter, packet: Value) -> Value:
         """The process to which a packet goes."""
@@ -123,10 +123,11 @@ class LocalSteps:
         kind, about = emit.both(operation, 15), emit.down(operation, 8)
         with emit.when(emit.compare(kind, "==", Operation.ADD)):
             self.add_packet(emit, step.state, about)
-        with emit.when(emit.compare(kind, "==", Operation.DELIVER)):
-            addressed = emit.both(emit.down(operation, 4), 1)
-            self.history.deliver(emit, step, Delivery(about, argument, addressed))
-        if self.findings.judges("csps", "sps"):
+        if self.shape.messages:
+            with emit.when(emit.compare(kind, "==", Operation.DELIVER)):
+                addressed = emit.both(emit.down(operation, 4), 1)
+                self.history.deliver(emit, step, Delivery(about, argument, addressed))
+        if self.shape.messages and self.findings.judges("csps", "sps"):
             with emit.when(emit.compare(kind, "==", Operation.CHECK)):
                 self.history.network_send(emit, step, about, argument)
         with emit.when(emit.compare(kind, "==", Operation.FAULT)):

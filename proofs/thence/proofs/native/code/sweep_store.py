@@ -66,7 +66,8 @@ class SweepStore(Store):
         for process in range(shape.processes):
             count(emit.load(local_states, state.read("locals", process)))
         for name, weight, many in (
-            ("sends", Shared.PROGRESS_SENDS, shape.processes), ("ticks", Shared.PROGRESS_TICKS, shape.processes),
+            ("sends", Shared.PROGRESS_SENDS, shape.processes), 
+            ("ticks", Shared.PROGRESS_TICKS, shape.processes * len(shape.counted)),
             ("duplicates", Shared.PROGRESS_DUPLICATES, 1), ("losses", Shared.PROGRESS_LOSSES, 1),
         ):  # fmt: skip
             if state.has(name):

@@ -86,18 +86,35 @@ class Transitions:
     @property
     def fires(self) -> bool:
         """Whether there are timers that may fire."""
-        return self.shape.timers and self.shape.ticks != 0
+        return any(limit != 0 for limit in self.shape.timers)
 
     @contextmanager
-    def timers(self, emit: ThreadEmitter, current: Packed, count: Value) -> Iterator[Value]:
-        """Each process whose timer may fire; `count` packets are in flight."""
-        with emit.each(0, self.shape.processes) as process:
-            if self.shape.ticks is None:
+    def timers(self, emit: ThreadEmitter, current: Packed, count: Value, timer: int) -> Iterator[tuple[Value, Value]]:
+        """Each process whose timer of this number may fire, and its place in `ticks`; `count` packets are in flight."""
+        shape = self.shape
+        limit = shape.timers[timer]
+        before = sum(earlier is not None for earlier in shape.timers[:timer])
+        with emit.each(0, shape.processes) as process:
+            slot = emit.add(process, before * shape.processes)
+            if limit is None:
                 may = emit.compare(count, "==", 0)
             else:
-                may = emit.compare(current.read("ticks", process), "<", self.shape.ticks)
+                may = emit.compare(current.read("ticks", slot), "<", limit)
             with emit.when(may):
-                yield process
+                yield process, slot
+
+    @contextmanager
+    def inputs(self, emit: ThreadEmitter, current: Packed, use: int) -> Iterator[tuple[Value, Value, Value]]:
+        """Each process that may have the input of this number, its place in `ticks`, and each choice of arguments."""
+        shape = self.shape
+        limits, choices = shape.inputs[use]
+        before = len(shape.counted) - len(shape.inputs) + use
+        table = emit.table(limits, f"input{use}")
+        with emit.each(0, shape.processes) as process:
+            slot = emit.add(process, before * shape.processes)
+            may = emit.compare(current.read("ticks", slot), "<", emit.load(table, process))
+            with emit.when(may), emit.each(0, choices) as choice:
+                yield process, slot, choice
 
     # --- the network -------------------------------------------------------------------------
 
