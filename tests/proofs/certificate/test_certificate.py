@@ -65,7 +65,7 @@ def test_the_same_proofs_give_the_same_bytes(spread: Path, certify: Certify, tmp
 def test_another_release_of_a_solver_leaves_the_ids_and_the_verdict(
     spread: Path, certify: Certify, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A certificate that an installation with another patch release of Z3 wrote is confirmed here, with the same ids."""
+    """A certificate that another patch release of Z3 wrote is confirmed here, with the same ids."""
     released = {"z3": "4.0.0.1", "cvc5": version("cvc5")}
     with monkeypatch.context() as other:
         other.setattr("thence.proofs.certificate.solver_results.solver_version", released.__getitem__)
