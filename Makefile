@@ -11,6 +11,10 @@
 #   make statements  docs/library anew: verdicts.json, statements.md and index.md, from the verdicts of a run: everything
 #                 that the library states is checked, which takes about 4 minutes
 #   make errata   docs/library/errata.md anew, from the statements that show what does not hold as printed
+#   make paper-claims  docs/library/paper-claims.md anew: every statement and command that a claim of a paper rests on is
+#                 checked; it fails where one differs from what the claim's entry expects. About 10 minutes
+#   make artifact   build/thence-artifact.tar.gz: sources, lock file, certificates, pages and data, with their checksums; the
+#                 same files give the same bytes
 #   make evaluation  docs/library/evaluation.md and its figures anew: the shipped studies are swept on Spark, in about a
 #                 quarter of an hour. Interrupted, it goes on where it was
 #   make docs     the documentation site, into build/site: open build/site/index.html in a browser. About a minute. The
@@ -31,7 +35,7 @@ ARGS ?=
 PYTHON ?=
 
 .DEFAULT_GOAL := setup
-.PHONY: setup verify test test-long test-all tools checker statements errata evaluation docs mutation recording vscode lint lock clean
+.PHONY: setup verify test test-long test-all tools checker statements errata paper-claims artifact evaluation docs mutation recording vscode lint lock clean
 
 setup: $(STAMP)
 	@:
@@ -127,6 +131,21 @@ statements: $(VERIFIED)
 
 errata: setup
 	$(BIN)/python -m thence.pages.errata docs/library
+
+paper-claims: $(VERIFIED)
+	$(BIN)/python -m thence.pages.paper_claims docs/library $(VERIFIED)
+
+# The proofs that the claims of the README rest on, as certificates.
+CERTIFIED := execution cykas mf hybrid_basic tree
+CERTIFICATES := build/certificates
+
+$(CERTIFICATES)/%: spec/thence/spec/library/%.thence | setup
+	@mkdir -p $(CERTIFICATES)
+	@rm -rf $@
+	$(BIN)/thence prove $* --certificate $@ > /dev/null
+
+artifact: setup $(CERTIFIED:%=$(CERTIFICATES)/%)
+	$(BIN)/python -m thence.pages.artifact build $(CERTIFICATES)
 
 # Nothing is checked for the site: it shows what a run has found.
 docs: setup

@@ -62,3 +62,17 @@ def test_what_a_scope_does_not_try_is_said(thence: Thence, tmp_path: Path) -> No
     assert weak["no_creation"] == ""
     said = " ".join(thence("explore", "faulty.thence").out.split())
     assert "cannot be refuted here: no process sends two messages" in said
+
+
+def test_scopes_of_one_name_are_judged_each_in_its_protocol(thence: Thence, tmp_path: Path) -> None:
+    """The second scope expects what is true of the second protocol only."""
+    reordering = f"{PROTOCOL}  property fifo\n\nscope pair of p:\n  processes 2\n  sends 2, 0\n  expect refuted fifo\n"
+    ordered = PROTOCOL.replace("protocol p", "protocol q").replace("reordering", "fifo")
+    text = f"{reordering}{ordered}  property fifo\n\nscope pair of q:\n  processes 2\n  sends 2, 0\n"
+    (tmp_path / "two.thence").write_text(text, encoding="utf-8")
+    ran = verify(thence, "two.thence", "--json")
+    assert ran.code == 0
+    found = {(one["subject"], one["property"]): one["verdict"] for one in ran.object["results"]}
+    assert found == {
+        ("p", "fifo"): "refuted", ("p", "fault"): "holds", ("q", "fifo"): "holds", ("q", "fault"): "holds",
+    }  # fmt: skip

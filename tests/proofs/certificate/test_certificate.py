@@ -62,6 +62,24 @@ def test_the_same_proofs_give_the_same_bytes(spread: Path, certify: Certify, tmp
     assert [file for file in files if (spread / file).read_bytes() != (again / file).read_bytes()] == []
 
 
+def test_another_release_of_a_solver_leaves_the_ids_and_the_verdict(
+    spread: Path, certify: Certify, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A certificate that another patch release of Z3 wrote is confirmed here, with the same ids."""
+    released = {"z3": "4.0.0.1", "cvc5": version("cvc5")}
+    with monkeypatch.context() as other:
+        other.setattr("thence.proofs.certificate.solver_results.solver_version", released.__getitem__)
+        text = (spread / "sources" / "spread.thence").read_text(encoding="utf-8")
+        _, written = certify("spread", text)
+    assert manifest(written)["programs"]["z3"]["version"] == "4.0.0.1" != manifest(spread)["programs"]["z3"]["version"]
+    ids = [[each["id"] for each in manifest(place)["statements"]] for place in (spread, written)]
+    assert ids[0] == ids[1]
+    there, here = recheck(written, Options(), None), recheck(spread, Options(), None)
+    assert there.faults == here.faults == ()
+    assert there.confirmations == here.confirmations
+    assert [each.verdict for each in there.confirmations] == [Verdict.PROVED, Verdict.REFUTED]
+
+
 def test_with_a_checker_what_is_proved_has_level_4(spread: Path, checker: Smtinterpol) -> None:
     found = recheck(spread, Options(), checker)
     assert found.faults == ()

@@ -80,7 +80,7 @@ SHORTEST = {
 OTHERS: dict[tuple[str, str], tuple[int, int, int, set[str]]] = {
     ("mf_receive", "two_received"): (3_094, 8_066, 16, set()),
     ("mf_receive", "received_at_any_moment"): (11_475, 43_724, 15, set()),
-    ("mf_receive", "third_program"): (25, 34, 8, set()),
+    ("mf_receive", "third_program_received"): (25, 34, 8, set()),
     ("mf_unreliable", "one_is_lost"): (15, 18, 6, {"delivered"}),
     ("mf_unreliable", "one_comes_twice"): (227, 502, 11, {"at_most_once", "causal", "fifo"}),
 }

@@ -148,7 +148,7 @@ def _tasks_of(file: Loaded, amount: Amount) -> Iterator[Task]:
     if found.theorems or found.machines or machines:
         yield Task("prove", path, file.path.stem, seed=amount.seed)
     for scope in found.scopes:
-        yield Task("scope", path, scope.name)
+        yield Task("scope", path, f"{scope.name} of {scope.protocol}")
     stated = {scope.protocol for scope in found.scopes}
     for protocol in found.protocols:
         if protocol.name not in stated and (protocol.properties or protocol.eventually or protocol.invariants):
@@ -178,7 +178,7 @@ def run_task(task: Task) -> tuple[Result, ...]:
         case "scope":
             from thence.proofs.scopes.scopes import explore_scope
 
-            scope = next(known for known in found.scopes if known.name == task.name)
+            scope = next(known for known in found.scopes if f"{known.name} of {known.protocol}" == task.name)
             protocol = next(known for known in found.protocols if known.name == scope.protocol)
             return explore_scope(protocol, scope.name, scope.workload, scope.expects)
         case "protocol":
