@@ -369,6 +369,11 @@ class System:
         """
         return self.steps.step(process, before, _cause(action, message), reactions)
 
+    def cause(self, state: State, action: Action) -> tuple[Cause, Reactions]:
+        """Why the process of an action that is enabled takes its step, and what is sent inside deliveries of it."""
+        packet = self.packet(action.packet) if action.packet >= 0 else None
+        return self._subject(state, action) or packet, self._reactions(state, action)
+
     def is_faulty(self, state: State, action: Action) -> bool:
         """Whether the step of an action that is enabled is at fault."""
         if action.kind in ("duplicate", "lose"):
