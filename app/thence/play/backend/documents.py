@@ -9,7 +9,7 @@ from thence.dsl import ir
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
 from thence.dsl.run.causality import Finding
-from thence.dsl.run.narrate import NarratedStep, describe, events_of, flights_of, record, show_packet
+from thence.dsl.run.narrate import NarratedStep, describe, events_of, execution, flights_of, record, show_packet
 from thence.dsl.run.system import State
 from thence.dsl.run.values import show
 from thence.play.backend.places import Place
@@ -76,10 +76,12 @@ def extension(session: Session, follower: Follower, since: int) -> dict[str, Any
     """The steps of a run after so many, and what is true of the run as a whole."""
     states = session.states
     recorded = record(session.system, session.steps[since:])
+    events = _events(session)
     steps = [
         {
             **_step(session, states[number - 1], session.steps[number - 1]),
             "recorded": entry,
+            "events": events.get(number, []),
             **({"trail": trail_document(follower.trail(states[number - 1], session.steps[number - 1].action))}
                if len(session.steps) - since <= MOST_TRAILS else {}),
         }
@@ -102,7 +104,6 @@ def _step(session: Session, before: State, step: NarratedStep) -> dict[str, Any]
         "kind": action.kind,
         "process": action.process,
         "details": list(step.details),
-        "events": [_event(event) for event in events_of(session.system, step)],
     }
     if changed:
         found["values"] = changed[0]
@@ -132,6 +133,15 @@ def _violations(session: Session, findings: Sequence[Finding], after: State, bef
             yield {"property": finding.property, "claimed": True, "text": describe(finding), "process": None}
 
 
+def _events(session: Session) -> dict[int, list[list[Any]]]:
+    """The events of each step. A message that has an identity again is `m0.1/2`, and so on."""
+    found: dict[int, list[list[Any]]] = {}
+    seen = execution(session.system, session.steps)
+    for event, step in zip(seen.events, seen.steps, strict=True):
+        found.setdefault(step, []).append(_event(event))
+    return found
+
+
 def _event(event: Event) -> list[Any]:
     match event:
         case Send(process, message, destinations):
@@ -155,15 +165,40 @@ def _packets(session: Session) -> list[list[Any]]:
     """Kind, message, sender, receiver, and the steps that send, let arrive and lose it; and the packet as text."""
     system = session.system
     texts: dict[int, str] = {}
+    names = _Names(session)
     found = []
     for flight in flights_of(system, session.steps):
         one, number = flight.passage, flight.packet
         if number not in texts:
             texts[number] = show_packet(system, system.packet(number))
+        message = None if one.message is None else names.at(one.message, one.sent)
         found.append(
-            [one.kind, one.message, one.source, one.destination, one.sent, one.arrived, flight.lost, texts[number]]
+            [one.kind, message, one.source, one.destination, one.sent, one.arrived, flight.lost, texts[number]]
         )
     return found
+
+
+class _Names:
+    """The names of messages whose identities are used again, by step. Steps are asked for in ascending order."""
+
+    def __init__(self, session: Session) -> None:
+        self._sent = [
+            (number, event.message)
+            for number, step in enumerate(session.steps, 1)
+            for event in events_of(session.system, step)
+            if isinstance(event, Send)
+        ]
+        self._seen = 0
+        self._uses: dict[str, int] = {}
+
+    def at(self, message: str, step: int) -> str:
+        """The name of the message that a packet carries which a step sends."""
+        while self._seen < len(self._sent) and self._sent[self._seen][0] <= step:
+            name = self._sent[self._seen][1]
+            self._uses[name] = self._uses.get(name, 0) + 1
+            self._seen += 1
+        use = self._uses.get(message, 1)
+        return message if use == 1 else f"{message}/{use}"
 
 
 def trail_document(trail: Trail) -> dict[str, Any]:
