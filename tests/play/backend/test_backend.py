@@ -56,7 +56,7 @@ def test_every_file_of_the_library_loads_without_errors(name: str) -> None:
     assert scopes == {scope.name for scope in found.scopes}
 
 
-def _agrees(run: dict[str, Any], protocol: ir.Protocol, workload: ir.Workload) -> None:
+def assert_agrees(run: dict[str, Any], protocol: ir.Protocol, workload: ir.Workload) -> None:
     """The document has the states, and the ways through the text, of the interpreter's own run of the same steps."""
     system = system_of(watching(protocol, [name for name in WATCHED if name in protocol.properties]), workload)
     steps = replay(system, [step["recorded"] for step in run["steps"]])
@@ -91,17 +91,17 @@ SCOPES = [(name, scope.name) for name in NAMES for scope in content(name).scopes
     [pytest.param(*each, id="-".join(each)) for each in random.Random(17).sample(SCOPES, 12)],
 )
 def test_a_random_run_has_the_states_of_the_interpreter(name: str, scope: str) -> None:
-    _random_run(name, scope)
+    assert_random_run_agrees(name, scope)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_random_runs_of_every_scope_have_the_states_of_the_interpreter(name: str) -> None:
     for scope in content(name).scopes:
-        _random_run(name, scope.name)
+        assert_random_run_agrees(name, scope.name)
 
 
-def _random_run(name: str, scope: str) -> None:
+def assert_random_run_agrees(name: str, scope: str) -> None:
     found = content(name)
     chosen = next(one for one in found.scopes if one.name == scope)
     protocol = next(one for one in found.protocols if one.name == chosen.protocol)
@@ -112,7 +112,7 @@ def _random_run(name: str, scope: str) -> None:
     assert "error" not in more, more
     run |= more
     json.dumps(run)
-    _agrees(run, protocol, chosen.workload)
+    assert_agrees(run, protocol, chosen.workload)
     again = backend.call("start", {**begun, "steps": [step["recorded"] for step in run["steps"]]})
     for key in ("initial", "packets", "end"):
         assert again[key] == run[key]
