@@ -93,6 +93,18 @@ export class KeptAnswers {
   }
 }
 
+/** Nobody: browsers start no worker for a page from the disk. */
+export class NoAnswers {
+  constructor() {
+    this.searches = false;
+    this.edits = false;
+  }
+
+  async ask() {
+    throw new Failed("Away", "From the disk a browser starts no interpreter. Run python3 -m http.server in the folder of the site, and open the address that it prints; or run thence play FILE");
+  }
+}
+
 /** The interpreter of Python in this browser, in a worker. It is started anew where a search is stopped. */
 export class WorkerAnswers {
   /** @param {string} address of the worker's script @param {(text: string) => void} say */

@@ -1,5 +1,5 @@
 // The player: joins the panels, and keeps what they show together.
-import { Failed, KeptAnswers, ServerAnswers, WorkerAnswers } from "./answers.js";
+import { Failed, KeptAnswers, NoAnswers, ServerAnswers, WorkerAnswers } from "./answers.js";
 import { Diagram } from "./diagram.js";
 import { fill, h, svg } from "./dom.js";
 import { documentWith, keepAsFile, packed, unpacked } from "./link.js";
@@ -36,6 +36,7 @@ class Player {
 
   answersOf(config) {
     if (config.mode === "server") return new ServerAnswers();
+    if (config.mode === "worker" && location.protocol === "file:") return new NoAnswers();
     if (config.mode === "worker") return new WorkerAnswers(config.worker, (text) => this.tell(text));
     return new KeptAnswers(config.kept);
   }
