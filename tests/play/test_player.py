@@ -23,14 +23,14 @@ WAIT_S = 60.0
 class Reader:
     """Somebody who has the page open."""
 
-    def __init__(self, browser: Browser, server: Server) -> None:
+    def __init__(self, browser: Browser, address: str) -> None:
         self.browser = browser
-        self.server = server
+        self.address = address
 
     def open(self, fragment: str = "") -> None:
         """Opens the page, with a link's fragment."""
         self.browser.driver.get("about:blank")
-        self.browser.driver.get(self.server.address + fragment)
+        self.browser.driver.get(self.address + fragment)
         self.wait("document.documentElement.dataset.ready === 'true'")
 
     def wait(self, script: str) -> None:
@@ -96,18 +96,19 @@ def _chromium() -> Iterator[Browser]:
 @pytest.fixture(name="reading")
 def _reading(chromium: Browser, served: Callable[..., Server]) -> Iterator[Callable[..., Reader]]:
     """Opens the player; at the end of the test nothing may have been complained about, and nobody else asked."""
-    readers: list[Reader] = []
+    addresses: list[str] = []
 
     def read(name: str, start: dict[str, Any] | None = None, text: str | None = None, fragment: str = "") -> Reader:
-        reader = Reader(chromium, served(name, start, text))
-        readers.append(reader)
+        server = served(name, start, text)
+        addresses.append(server.address)
+        reader = Reader(chromium, server.address)
         reader.open(fragment)
         return reader
 
     chromium.resize(1400, 900)
     chromium.complaints()
     yield read
-    own = tuple(f"request: http://127.0.0.1:{reader.server.server_port}/" for reader in readers)
+    own = tuple(f"request: {address}" for address in addresses)
     assert [each for each in chromium.complaints() if not each.startswith(own)] == []
 
 
@@ -193,8 +194,10 @@ def test_exploring_leads_to_the_counterexample_and_says_why(reading: Callable[..
     assert "4" in reader.text("#where")
 
 
-def test_a_long_search_shows_how_far_it_is_and_can_be_stopped(reading: Callable[..., Reader]) -> None:
-    reader = reading("cykas", {"scope": "two"})
+def test_a_long_search_shows_how_far_it_is_and_can_be_stopped(served: Callable[..., Server], chromium: Browser) -> None:
+    server = served("cykas", {"scope": "two"})
+    reader = Reader(chromium, server.address)
+    reader.open()
     reader.click("#tab-asking")
     reader.browser.run("document.getElementById('limit').value = '50000000'")
     reader.click("#explore")
@@ -203,9 +206,9 @@ def test_a_long_search_shows_how_far_it_is_and_can_be_stopped(reading: Callable[
     reader.wait("document.querySelector('.status').textContent === 'Stopped: nothing is known.'")
     assert reader.text(".verdicts") == ""
     deadline = time.monotonic() + 20
-    while reader.server.served.searches._value < 2 and time.monotonic() < deadline:
+    while server.served.searches._value < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert reader.server.served.searches._value == 2
+    assert server.served.searches._value == 2
 
 
 def test_a_state_is_looked_for(reading: Callable[..., Reader]) -> None:

@@ -475,7 +475,7 @@ class Player {
 
   async followLink() {
     const found = /^#run=([\w-]+)$/.exec(location.hash);
-    const named = /^#file=([\w.-]+)(?:&(scope|scenario|mutant)=([\w.-]+))?$/.exec(location.hash);
+    const named = /^#file=([\w.-]+)(?:&(protocol|scope|scenario|mutant)=([\w.-]+))?$/.exec(location.hash);
     if (location.hash === this.linked) return true;
     this.linked = location.hash;
     if (named) {
