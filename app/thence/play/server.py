@@ -48,10 +48,14 @@ class _Refused(Exception):
 
 @dataclass(slots=True)
 class Served:
-    """What is served: the page's beginning, the answers, and the token."""
+    """What is served: the page's beginning, the answers, and the token.
+
+    `whole`: a page that needs no answers, served as it is; empty for the page that asks.
+    """
 
     config: Mapping[str, Any]
     backend: Backend
+    whole: str = ""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     lock: threading.Lock = field(default_factory=threading.Lock)
     searches: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(MOST_SEARCHES))
@@ -130,8 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _page(self) -> None:
         if self._where != "/":
             raise _Refused(HTTPStatus.NOT_FOUND)
-        rest = policy(connect="'self'")
-        shown = page({"mode": "server", **self.server.served.config}, csp=rest)
+        served = self.server.served
+        rest = policy(connect="'self'" if not served.whole else "'none'")
+        shown = served.whole or page({"mode": "server", **served.config}, csp=rest)
         more = {"Content-Security-Policy": f"{rest}; frame-ancestors 'none'"}
         self._send(HTTPStatus.OK, shown.encode(), "text/html; charset=utf-8", more)
 

@@ -1,7 +1,7 @@
 """`python -m thence.pages.site FOLDER RESULTS.json [PLAYGROUND]` builds the site in the folder.
 
-The pages lie beside it. To be run from the top folder of the project. It needs Zensical, which `make setup` installs. PLAYGROUND is the folder
-that `python -m thence.play.playground` wrote: with it, the pages of the library lead to the player.
+The pages lie beside it. To be run from the top folder of the project. It needs Zensical, which `make setup` installs.
+PLAYGROUND is the folder that `python -m thence.play.playground` wrote: with it, the pages of the library lead to it.
 """
 
 from __future__ import annotations

@@ -60,9 +60,8 @@ class Staging:
         """The first page says where protocols can be tried without an installation."""
         first = self.pages / "index.md"
         text = first.read_text(encoding="utf-8")
-        row = (
-            f'| try it in the browser, without installing anything | <a href="{PLAYGROUND}/index.html">Playground</a> |'
-        )
+        link = f'<a href="{PLAYGROUND}/index.html">Playground</a>'
+        row = f"| try it in the browser, without installing anything | {link} |"
         head = "| you want to | read |\n|---|---|\n"
         assert head in text, "the table of the first page"
         first.write_text(text.replace(head, f"{head}{row}\n"), encoding="utf-8")

@@ -62,6 +62,18 @@ export class ServerAnswers {
   }
 }
 
+/** Of a recording: what the findings up to an event say of the properties that the oracle judges. */
+function judgedByFindings(kept, at) {
+  if (!kept.properties) return null;
+  const found = kept.run.steps.slice(0, at).flatMap((step, number) => (step.violations ?? []).map((each) => ({ ...each, step: number + 1 })));
+  const names = [...new Set([...kept.properties, ...found.map((each) => each.property)])];
+  const answers = names.map((property) => {
+    const first = found.find((each) => each.property === property);
+    return { property, standing: first ? "violated" : "not violated", step: first?.step ?? null, why: first?.text ?? "", here: null, claimed: true, witness: false, line: null, reason: null };
+  });
+  return { at, answers, recorded: true };
+}
+
 /** What was put into the page: one run, and what the properties say of each of its states. */
 export class KeptAnswers {
   /** @param {any} kept */
@@ -83,7 +95,7 @@ export class KeptAnswers {
       case "start":
         return { ...kept.run, session: "kept" };
       case "judge": {
-        const found = kept.judged[asked.at];
+        const found = kept.judged[asked.at] ?? judgedByFindings(kept, asked.at);
         if (!found) throw new Failed("Kept", "what the properties say here is not kept in this file");
         return found;
       }

@@ -214,7 +214,7 @@ class Player {
     if ([...this.files.options].some((option) => option.value === name)) this.files.value = name;
     this.source.show(text, this.rules, !this.answers.edits);
     await this.load();
-    if (this.summary && (this.summary.protocols.length || start.scenario)) await this.begin(start);
+    if (this.summary && (this.summary.protocols.length || start.scenario || this.config.mode === "kept")) await this.begin(start);
     else if (this.summary) this.tell("This file has no protocol: there is no run to show. Its theorems and machines are under Questions.");
   }
 
@@ -310,7 +310,21 @@ class Player {
     this.at = Math.min(at ?? (place.scenario || this.config.mode === "kept" ? this.run.length : 0), this.run.length);
     if (this.config.mode === "kept") this.at = Math.min(this.config.at ?? this.run.length, this.run.length);
     this.choosePlace();
+    if (this.config.mode === "kept") this.showKept(this.config.kept);
     await this.refresh();
+  }
+
+  /** What a file holds beside its run: what is said of it, and the run that stands below it. A recording has no text. */
+  showKept(kept) {
+    if (kept.said) this.tell(kept.said, this.run.violations.length > 0);
+    this.root.classList.toggle("without-source", kept.text === "");
+    this.places.hidden = kept.text === "";
+    for (const id of ["link", "keep", "scenario"]) /** @type {HTMLElement} */ (document.getElementById(id)).hidden = true;
+    this.tabButtons[2].hidden = kept.text === "";
+    if (!kept.beside) return;
+    this.beside = new Run(kept.beside.run);
+    this.diagramBeside.divergence = kept.beside.divergence;
+    this.titleBeside.textContent = kept.beside.run.subject + (kept.beside.divergence ? `; it differs from event ${kept.beside.divergence} on` : "; the same events");
   }
 
   /** Shows the run of an answer, at its end. */
@@ -402,7 +416,8 @@ class Player {
     this.diagram.show(run, at);
     if (this.beside) this.diagramBeside.show(this.beside, Math.min(this.at, this.beside.length));
     fill(this.kinds, legend(run, this.diagram.hidden, (kind) => this.toggle(kind)));
-    fill(this.state, stepPanel(run, at), h("div", { id: "decided" }), h("h3", {}, "State"), statePanel(run, at), flightPanel(run, at));
+    const states = run.variables.length || this.answers.edits ? [h("h3", {}, "State"), statePanel(run, at)] : null;
+    fill(this.state, stepPanel(run, at), h("div", { id: "decided" }), states, flightPanel(run, at));
     this.questions.show(this.summary, { protocol: run.head.subject.split("/")[0] }, this.asked);
     this.say("");
     this.choices = null;
@@ -435,7 +450,9 @@ class Player {
 
   async enabled(run, at) {
     if (!this.answers.edits) {
-      fill(this.next, h("p", { class: "none" }, "This file has one run. To take other steps, open it in the player:"), h("p", {}, h("code", {}, this.config.kept?.command ?? "thence play")));
+      const recorded = this.config.kept?.text === "";
+      const said = recorded ? "This is what happened: there are no other steps to take. The command that judges it:" : "This file has one run. To take other steps, open it in the player:";
+      fill(this.next, h("p", { class: "none" }, said), h("p", {}, h("code", {}, this.config.kept?.command ?? "thence play")));
       return;
     }
     const found = await this.ask("enabled", { session: run.session, at });

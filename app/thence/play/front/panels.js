@@ -49,7 +49,7 @@ export function stepPanel(run, at) {
   return [
     h("h3", {}, `Step ${at}`),
     h("p", { class: "title" }, step.title),
-    h("ul", { class: "list" }, details.length ? details : h("li", { class: "none" }, "nothing changed")),
+    details.length || step.kind !== "event" ? h("ul", { class: "list" }, details.length ? details : h("li", { class: "none" }, "nothing changed")) : null,
     stated.length ? [h("h3", {}, "The scenario says here"), h("ul", { class: "list" }, stated)] : null,
     played?.failure && at === run.length ? h("p", { class: "wrong" }, `Line ${played.failure.line}: ${played.failure.why}`) : null,
   ];
@@ -98,7 +98,7 @@ export function propertiesPanel(judged, app) {
       answer.reason && answer.here === answer.witness ? reasonOf(answer.reason) : null);
   });
   return [
-    h("p", { class: "none" }, `As far as step ${judged.at}. “So far” is no proof: explore the scope for that.`),
+    h("p", { class: "none" }, judged.recorded ? `As far as event ${judged.at}.` : `As far as step ${judged.at}. “So far” is no proof: explore the scope for that.`),
     rows.length ? rows : h("p", { class: "none" }, "The protocol promises nothing."),
   ];
 }
