@@ -19,7 +19,7 @@
 #                 quarter of an hour. Interrupted, it goes on where it was
 #   make docs     the documentation site, into build/site: open build/site/index.html in a browser. About a minute. The
 #                 verdicts are those of build/verify.json, which `make statements` leaves; where there is none, those
-#                 that are kept in git
+#                 that are kept in git. With npm, the playground is in it: the player with Python in the browser
 #   make mutation the library's mutation score, a page of the site: about an hour. Interrupted, it goes on where it was
 #   make recording  the page of the first ten minutes anew: a clone, its set-up and the README's commands, really run
 #   make vscode   the extension for Visual Studio Code, as build/thence.vsix; needs node and npm
@@ -95,8 +95,12 @@ tools:
 	  || echo "chromium could not be installed: the tests of pages in a browser will be skipped." >&2
 	@[ -d $(EXTENSION)/node_modules ] || { command -v npm && cd $(EXTENSION) && npm ci --no-audit --no-fund; } >/dev/null 2>&1 \
 	  || echo "The modules of the extension could not be installed by npm: its tests will be skipped." >&2
+	@[ -d $(PYODIDE) ] || { command -v npm && cd $(PLAYGROUND) && npm ci --no-audit --no-fund; } >/dev/null 2>&1 \
+	  || echo "Pyodide could not be installed by npm: the tests of the playground will be skipped." >&2
 
 EXTENSION := editors/vscode
+PLAYGROUND := editors/playground
+PYODIDE := $(PLAYGROUND)/node_modules/pyodide
 
 vscode: setup
 	@command -v npm >/dev/null || { echo "make vscode needs node and npm." >&2; exit 2; }
@@ -150,7 +154,12 @@ artifact: setup $(CERTIFIED:%=$(CERTIFICATES)/%)
 # Nothing is checked for the site: it shows what a run has found.
 docs: setup
 	@mkdir -p build
-	$(BIN)/python -m thence.pages.site build/site $(firstword $(wildcard $(VERIFIED)) docs/library/verdicts.json)
+	@rm -rf build/playground
+	@[ -d $(PYODIDE) ] || { command -v npm && cd $(PLAYGROUND) && npm ci --no-audit --no-fund; } >/dev/null 2>&1 \
+	  || echo "npm could not install Pyodide: the site has no playground." >&2
+	@[ ! -d $(PYODIDE) ] || $(BIN)/python -m thence.play.playground build/playground $(PYODIDE)
+	$(BIN)/python -m thence.pages.site build/site $(firstword $(wildcard $(VERIFIED)) docs/library/verdicts.json) \
+	  $$([ ! -d build/playground ] || echo build/playground)
 	@echo "The site is in build/site; open build/site/index.html"
 
 SWEEPS := build/sweeps

@@ -23,7 +23,7 @@ import thence.api
 ROOT = Path(__file__).parents[1]
 PORTIONS = ("spec", "dsl", "impl", "proofs", "conformance", "app")
 PACKAGES = {portion: (portion,) for portion in PORTIONS} | {
-    "app": ("cli", "pages", "stepping", "api", "repl", "highlight", "lsp")
+    "app": ("cli", "pages", "stepping", "api", "play", "repl", "highlight", "lsp")
 }
 """The packages of the namespace in each portion."""
 
@@ -38,6 +38,7 @@ MAY_IMPORT = {
         "lsp",
         "highlight",
         "repl",
+        "play",
         "api",
         "stepping",
         "pages",
@@ -356,8 +357,8 @@ def test_the_unpacked_wheel_imports(wheel: Path, tmp_path: Path) -> None:
     look = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "import importlib\n"
-        "for name in ('spec', 'dsl', 'impl', 'proofs', 'conformance', 'cli', 'pages', 'stepping', 'api', 'repl', "
-        "'highlight', 'lsp'):\n"
+        "for name in ('spec', 'dsl', 'impl', 'proofs', 'conformance', 'cli', 'pages', 'stepping', 'api', 'play', "
+        "'repl', 'highlight', 'lsp'):\n"
         "    print(importlib.import_module('thence.' + name).__file__)\n"
     )
     run = subprocess.run(

@@ -26,8 +26,11 @@ ROOT = Path(__file__).parents[2]
 GROUPED = ("trace", "campaign")
 EVERY = [*COMMANDS, *(f"trace {name}" for name in TRACE), *(f"campaign {name}" for name in CAMPAIGN)]
 TRACES = ("jgroups-causal-01.ndjson", "mehul-03.ndjson")
-SLOW = {"thence verify", "thence campaign start night --protocol rst --cases 100000"}
-"""Examples that take minutes: another test runs each command."""
+SLOW = {
+    "thence verify", "thence campaign start night --protocol rst --cases 100000",
+    "thence play rst --scope two", "thence play mf --scenario mf_figure_2",
+}  # fmt: skip
+"""Examples that take minutes, or last until they are ended: another test runs each command."""
 BEFORE = {"recheck": ("thence prove fifo --certificate fifo-certificate",)}
 """What a user has done before."""
 

@@ -34,6 +34,8 @@ COMMANDS = {
     "fmt": "Write files in their canonical form. Comments are kept.",
     "run": "Run a protocol step by step. Plays a random run, a scenario of the file, or a counterexample again.",
     "repl": "Step through a protocol by hand. Shows what can happen, what a step changes, and what a property says.",
+    "play": "Watch a protocol in the browser. Shows the source, a diagram that one plays, states, and what the "
+    "properties say; explores and finds.",
     "lsp": "Serve an editor by the language server protocol. It gives diagnostics, hover, completion, rename, and "
     "verdicts beside the lines.",
     "explore": "Visit every state of a protocol in a scope. A violation is shown by a shortest run that leads to it.",

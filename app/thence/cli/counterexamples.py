@@ -1,4 +1,7 @@
-"""The first counterexample of an exploration in files: a diagram, an ITF trace, a recorded execution, a pytest file."""
+"""The first counterexample of an exploration in files.
+
+They are a diagram, an ITF trace, a recorded execution, a pytest file, and the player with that run in it.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,10 @@ from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
 from thence.dsl.export.itf import itf
 from thence.dsl.export.regression import here, pytest_file
+from thence.dsl.load import load
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import execution, replay
+from thence.play.single_file import cycle_of, single_file, start_of
 from thence.spec.diagram import text_without_packets, without_packets
 from thence.spec.trace import Trace, write_trace
 from thence.spec.verdict import Result
@@ -46,6 +51,7 @@ class Files:
     itf: str | None = None
     trace: str | None = None
     pytest: str | None = None
+    html: str | None = None
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -86,3 +92,5 @@ def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files)
         settings = lines_of(target.workload, kind_of(target.protocol))
         content = pytest_file(here(file), protocol, mutant or None, settings, property_, recorded)
         write_text(files.pytest, content)
+    if files.html is not None:
+        write_text(files.html, single_file(load(file), start_of(target), recorded, cycle_of(result)))

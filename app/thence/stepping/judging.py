@@ -11,7 +11,7 @@ from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, undefi
 from thence.dsl.run.causality import WATCHED, Finding
 from thence.dsl.run.narrate import describe, replay
 from thence.dsl.run.quiescence import blocked, completed
-from thence.dsl.run.system import State, System, watching
+from thence.dsl.run.system import State, watching
 from thence.proofs.scopes.scopes import judgeable
 from thence.stepping.session import Session
 
@@ -84,7 +84,7 @@ def _watching(session: Session, name: str) -> Session:
 def _of_states(session: Session, name: str) -> Answer:
     """Of an invariant, or of a formula that some run is to reach."""
     witness = name in session.protocol.witnesses
-    found = [_broken(session.system, state, name) for state in session.states]
+    found = [_broken(session, state, name) for state in session.states]
     first = next((at for at, finding in enumerate(found) if finding is not None), None)
     if witness:
         here = found[-1] is not None
@@ -93,8 +93,8 @@ def _of_states(session: Session, name: str) -> Answer:
     return Answer(name, "not violated" if first is None else "violated", first, why, found[-1] is None)
 
 
-def _broken(system: System, state: State, name: str) -> Finding | None:
-    findings = [finding for finding in system.broken(state) if finding.property in (name, undefined(name))]
+def _broken(session: Session, state: State, name: str) -> Finding | None:
+    findings = [finding for finding in session.broken(state) if finding.property in (name, undefined(name))]
     return next((finding for finding in findings if finding.property == name), None)
 
 

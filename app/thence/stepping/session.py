@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.run.causality import Finding
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import NarratedStep, execution, narrate, record, replay, show_packet
 from thence.dsl.run.system import Action, State, System
@@ -67,6 +69,7 @@ class Session:
     steps: list[NarratedStep] = field(init=False, default_factory=list)
     system: System = field(init=False)
     _choices: tuple[Choice, ...] | None = field(init=False, default=None)
+    _broken: dict[tuple[int, ...], tuple[Finding, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.system = system_of(self.protocol, self.workload)
@@ -82,6 +85,13 @@ class Session:
     def states(self) -> list[State]:
         """The states of the run, from the initial one."""
         return [self.system.initial(), *(step.outcome.state for step in self.steps)]
+
+    def broken(self, state: State) -> tuple[Finding, ...]:
+        """The invariants that are not true in a state of the run. They speak of the processes' states only."""
+        found = self._broken.get(state.locals)
+        if found is None:
+            found = self._broken[state.locals] = self.system.broken(state)
+        return found
 
     @property
     def execution(self) -> Execution:
@@ -161,6 +171,14 @@ class Session:
         self.steps.append(step)
         self._choices = None
         return step
+
+    def until(self, steps: int) -> Session:
+        """The same run as far as so many steps. What is done to the one leaves the other as it is."""
+        if not 0 <= steps <= len(self.steps):
+            raise NotPossible(f"the run has {len(self.steps)} steps, not {steps}")
+        before = copy.copy(self)
+        before.steps, before._choices = self.steps[:steps], None
+        return before
 
     def back(self, steps: int = 1) -> tuple[NarratedStep, ...]:
         """Takes so many steps back; those that were taken back, the first one first. Raises: NotPossible."""

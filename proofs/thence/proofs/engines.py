@@ -1,4 +1,8 @@
-"""Exploration by the engine that suits the scope: the interpreter for small scopes, native code for all others."""
+"""Exploration by the engine that suits the scope: the interpreter for small scopes, native code for all others.
+
+NOTE(browser): native code is imported where it is asked for, and only there. The interpreter explores also where
+generated code cannot run, such as in a browser.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,6 @@ from thence.proofs.explore.exploration import AS_SUITS, Exploration, Exploration
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
 from thence.proofs.explore.set_order import order_matters
-from thence.proofs.native.crosscheck import explore_with_both
-from thence.proofs.native.engine import Sample, explore_natively, why_not
 
 SMALL = 2_000
 """States that the interpreter visits before code is generated: fewer take longer to compile than to explore."""
@@ -71,8 +73,12 @@ def _explored(request: ExplorationRequest, method: Method) -> Exploration:
         case "interpreted":
             return Interpretation(request).run()
         case "native":
+            from thence.proofs.native.engine import explore_natively
+
             return explore_natively(request)
         case "both":
+            from thence.proofs.native.crosscheck import explore_with_both
+
             return explore_with_both(request)
         case "auto":
             return _explore_as_suits(request, by_name=bool({*method.reductions} - {AUTO}))
@@ -82,6 +88,8 @@ def _explored(request: ExplorationRequest, method: Method) -> Exploration:
 
 def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> Exploration:
     """Explores by the engine that suits the scope. `by_name`: a reduction is asked for by its name."""
+    from thence.proofs.native.engine import Sample, explore_natively, why_not
+
     system, limit = request.system, request.limit
     reason = why_not(system)
     if reason is not None:

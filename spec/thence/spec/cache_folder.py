@@ -18,8 +18,11 @@ def cache_folder(name: str = "") -> Path | None:
     """`$XDG_CACHE_HOME/thence`, or `~/.cache/thence`, or the folder `name` in it; it is made where it is missing.
 
     A relative `$XDG_CACHE_HOME` is ignored, as its specification wants it: the current directory is no place for a
-    cache. None where the folder cannot be used: it cannot be made or written to, or another user may write to it.
+    cache. None where the folder cannot be used: it cannot be made or written to, another user may write to it, or the
+    system does not say who the user is, as in a browser.
     """
+    if not hasattr(os, "geteuid"):
+        return None
     base = os.environ.get("XDG_CACHE_HOME") or ""
     try:
         root = (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "thence"

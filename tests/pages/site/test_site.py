@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from browser import Browser
 
-from thence.dsl.load import library
+from thence.dsl import ir
+from thence.dsl.load import library, load
 from thence.pages.results import read_results
 from thence.pages.site.address import address
 from thence.pages.site.links import faults, read
@@ -24,7 +25,10 @@ VERDICTS = ROOT / "docs" / "library" / "verdicts.json"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("build") / "site"
-    command = [sys.executable, "-m", "thence.pages.site", str(folder), str(VERDICTS)]
+    playground = folder.with_name("playground")
+    playground.mkdir()
+    (playground / "index.html").write_text("<!doctype html><title>Playground</title>", encoding="utf-8")
+    command = [sys.executable, "-m", "thence.pages.site", str(folder), str(VERDICTS), str(playground)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
@@ -43,7 +47,10 @@ def test_every_page_is_there_once(site: Path) -> None:
     pages |= {Path(f"library/{name}.html") for name in ("figures", "comparison")}
     built = {path.relative_to(site) for path in site.rglob("*.html")} - {Path("404.html")}
     assert pages <= built
-    assert built - pages <= {Path("changes.html"), Path("measurements.html"), Path("library/mutation-library.html")}
+    assert built - pages <= {
+        Path("changes.html"), Path("measurements.html"), Path("library/mutation-library.html"),
+        Path("playground/index.html"),
+    }  # fmt: skip
     linked = [link for link in read(site / "index.html").links if "://" not in link]
     assert len(linked) >= 10
 
@@ -51,6 +58,20 @@ def test_every_page_is_there_once(site: Path) -> None:
 def test_every_statement_has_its_permanent_address(site: Path) -> None:
     anchors = {anchor for path in library() for anchor in read(site / "library" / f"{path.stem}.html").anchors}
     assert {address(result) for result in read_results([VERDICTS])} <= anchors
+
+
+def test_every_protocol_and_scenario_of_the_library_leads_to_the_player(site: Path) -> None:
+    assert "playground/index.html" in read(site / "index.html").links
+    for path in library():
+        specification = load(str(path)).specification
+        assert specification is not None
+        links = set(read(site / "library" / f"{path.stem}.html").links)
+        mutants = [one for one in specification.mutants if isinstance(one.mutated, ir.Protocol)]
+        for kind, there in (
+            ("protocol", specification.protocols), ("scenario", specification.scenarios), ("mutant", mutants),
+        ):  # fmt: skip
+            for one in there:
+                assert f"../playground/index.html#file={path.stem}&{kind}={one.name}" in links
 
 
 def test_the_search_knows_every_page_and_needs_no_server(site: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
@@ -43,17 +42,17 @@ from thence.cli.options import (
 )
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_line, reach_table, seen_and_missing, withheld_text
+from thence.cli.recorded_cases import read_recorded
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.cli.subjects import subject_name
-from thence.conformance.cases.recorded_case import RecordedCase, read_case_file
+from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.rerun import pytest_file, rerun_against
 from thence.conformance.harness.explain import case_explained, picture
 from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS, ISOLATED
 from thence.conformance.systems.system import Limits
-from thence.conformance.systems.trust import Word
-from thence.dsl.find import Rejected, named_protocol
+from thence.dsl.find import named_protocol
 from thence.spec.verdict import Level, Result, Verdict
 from thence.spec.words import counted
 
@@ -127,7 +126,7 @@ def conform(
         system = subject_name(impl, exec_, exec_per_process, opposite, needed=replay is None)
         limits = limits_of(reply_limit, start_limit, memory_limit)
         if replay is not None:
-            recorded = _read(replay, opposite, system, trust_file)
+            recorded = read_recorded(replay, opposite, system, trust_file)
             return _again(replace(recorded, strict=strict or recorded.strict), limits, files)
         sources = tuple(schedules_from or ())
         drive = Drive(opposite, system, processes, cases, operations, seed, limits, sources, time)
@@ -245,27 +244,6 @@ def _write_transcript(path: str, recorded: RecordedCase, limits: Limits) -> Case
     outcome = rerun_against(recorded, protocol, limits, lines)
     write_text(path, "".join(f"{line}\n" for line in lines))
     return outcome
-
-
-def _read(path: str, protocol: str | None, system: str, trusted: bool) -> RecordedCase:
-    """The case of a file, with the given protocol and system, or else with its own.
-
-    Raises:
-        BadInput: it is no recorded case.
-        Untrusted: it names what is to be run, and is not trusted.
-    """
-    try:
-        recorded = read_case_file(Path(path))
-    except ValueError as error:
-        raise BadInput(f"{path}: {error}") from error
-    if not system:
-        Word(path, trusted).require(recorded.system, nameable=True)
-    if recorded.protocol is not None and protocol is None:
-        try:
-            named_protocol(recorded.protocol)
-        except Rejected as error:  # whose lines are not shown: the file chose what is read
-            raise BadInput(f"{path}: the protocol that it names, {recorded.protocol}, has errors") from error
-    return replace(recorded, system=system or recorded.system, protocol=protocol or recorded.protocol)
 
 
 def _again(recorded: RecordedCase, limits: Limits, files: FailureFiles) -> Output:

@@ -70,6 +70,10 @@ def explore(
     pytest: Annotated[
         Optional[str], typer.Option(help="Write a pytest file that replays the first counterexample.")  # noqa: UP045
     ] = None,
+    html: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Write the first counterexample to this file, as a page on which one plays it."),
+    ] = None,
     no_packets: NoPackets = False,
     verbose: Verbose = 0,
     json: Json = False,
@@ -78,7 +82,7 @@ def explore(
     settings = (*(setting or ()), *((ANY_NUMBER,) if any_number else ()))
     choice = Choice(file, scope, processes, sends, mutant, settings)
     manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
-    files = Files(None if svg is None else Drawing(svg, packets=not no_packets), itf, trace, pytest)
+    files = Files(None if svg is None else Drawing(svg, packets=not no_packets), itf, trace, pytest, html)
 
     def body(session: Session) -> Output:
         output = _explored(session, choice, property_ or (), manner, files)

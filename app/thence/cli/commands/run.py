@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json as json_text
 from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
 
@@ -25,6 +23,7 @@ from thence.cli.options import (
     Verbose,
 )
 from thence.cli.output import BadInput, Output
+from thence.cli.recorded_steps import recorded_steps
 from thence.cli.session import Session, check_writable, run_command
 from thence.dsl.find import specification
 from thence.spec.verdict import Verdict
@@ -80,31 +79,12 @@ def _simulated(choice: Choice, manner: Manner, replayed: str | None, drawn: Draw
         check_writable(drawn.path)
     target = targets(choice)[0]
     if replayed is not None:
-        recorded, about = _recorded(replayed)
+        recorded, about = recorded_steps(replayed)
         manner = replace(manner, replay=recorded, about=about)
     result = ran(target, manner)
     if drawn is not None:
         drawn.write(result.picture)
     return Output(results=(result,), text=result.explanation, table=False)
-
-
-def _recorded(path: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """The steps in a file, and the properties that its results say they violate."""
-    try:
-        found = json_text.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is not JSON: {error}") from error
-    about: tuple[str, ...] = ()
-    if isinstance(found, dict) and isinstance(found.get("results"), list):
-        results = [result for result in found["results"] if isinstance(result, dict)]
-        shown = next((result for result in results if result.get("counterexample")), None)
-        if shown is None:
-            raise BadInput(f"{path} holds no counterexample")
-        found = shown["counterexample"]
-        about = (shown["property"],) if isinstance(shown.get("property"), str) else ()
-    if not isinstance(found, list) or not all(isinstance(step, dict) for step in found):
-        raise BadInput(f"{path} holds neither results of explore nor a list of steps")
-    return found, about
 
 
 def _played(choice: Choice, name: str | None, replay: str | None, drawn: Drawing | None) -> Output:

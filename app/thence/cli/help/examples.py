@@ -49,6 +49,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
         Example("thence repl rst --mutant no_merge", "Step through a planted fault."),
     ),
+    "play": (
+        Example("thence play rst --scope two", "Watch a protocol in the browser; Ctrl-C ends it."),
+        Example("thence play mf --scenario mf_figure_2", "Watch a figure of a paper."),
+        Example("thence play mf --scenario mf_figure_2 --html figure.html", "Keep a run as one file for others."),
+    ),
     "explore": (
         Example("thence explore rst", "Explore every scope of a file."),
         Example(
@@ -56,6 +61,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "Explore a scope of your own: two processes, of which one sends two messages and one sends one.",
         ),
         Example("thence explore rst --mutant no_merge --scope two", "See how a planted fault is found."),
+        Example(
+            "thence explore rst --mutant no_merge --scope two --html run.html",
+            "Keep the counterexample as a page on which one plays it.",
+        ),
     ),
     "export": (
         Example("thence export rst --scope two", "Write a protocol in a scope as TLA+ modules, in the folder tla."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Check a specification", ("check", "explain", "fmt", "run", "repl", "explore", "export")),
+    ("Check a specification", ("check", "explain", "fmt", "run", "repl", "play", "explore", "export")),
     ("Prove it", ("prove", "bmc", "recheck")),
     ("Test code", ("conform", "mutate", "demo", "campaign")),
     ("Judge recordings", ("trace",)),

@@ -16,17 +16,24 @@ from thence.pages.statements import Key, Section, details, sections
 from thence.proofs.certificate.statement import subject_of
 from thence.spec.words import counted
 
+PLAYGROUND: Final = "playground"
+"""The folder of the site with the player."""
+
 PROVED_KINDS: Final = ("theorem", "machine")
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryFile:
-    """A file of the library: its name, its text, what it declares, and what came out of it."""
+    """A file of the library: its name, its text, what it declares, and what came out of it.
+
+    `playground`: whether the site has one, where the file's runs can be watched.
+    """
 
     name: str
     text: str
     specification: ir.Specification
     known: Mapping[Key, Mapping[str, Any]]
+    playground: bool = False
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -45,7 +52,8 @@ def page(file: LibraryFile) -> str:
     rows = [row for section in file.sections for row in section.rows]
     lines = [f"# {file.name}", "", *_paragraphs(file.specification.doc), *_summary(rows)]
     for section in file.sections:
-        lines += [f"## {section.title}", "", *_paragraphs(section.doc), *_table(file, section)]
+        lines += [f"## {section.title}", "", *_paragraphs(section.doc), *_watch(file, section)]
+        lines += _table(file, section)
         lines += _certificate(file, section)
     lines += [
         "## The text",
@@ -58,6 +66,23 @@ def page(file: LibraryFile) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _watch(file: LibraryFile, section: Section) -> Iterator[str]:
+    """A link to the player, where the section is about something that has runs."""
+    kind, _, rest = section.title.partition(" ")
+    name = rest.partition(" ")[0]
+    content = file.specification
+    mutants = {one.name for one in content.mutants if isinstance(one.mutated, ir.Protocol)}
+    known = {
+        "protocol": {one.name for one in content.protocols},
+        "scope": {one.name for one in content.scopes},
+        "mutant": mutants,
+        "scenario": {one.name for one in content.scenarios},
+    }
+    if file.playground and name in known.get(kind, ()):
+        yield f'<a href="../{PLAYGROUND}/index.html#file={file.name}&amp;{kind}={name}">Watch it in the player</a>'
+        yield ""
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -94,6 +94,8 @@ def _fault(link: str, path: Path, pages: dict[Path, Page], site: Path) -> str | 
         target = target / "index.html"
     if not target.is_file():
         return "no such file"
+    if parts.fragment.startswith("file="):  # what the player of the playground is asked to open
+        return None
     if parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors | {"__skip"}:
         return "no such anchor"
     return None

@@ -13,7 +13,7 @@ from thence.dsl.load import library, load
 from thence.pages import comparison, figures, mutation, statement_index
 from thence.pages import library as library_table
 from thence.pages.results import Found, library_specifications
-from thence.pages.site.library_file import LibraryFile, page
+from thence.pages.site.library_file import PLAYGROUND, LibraryFile, page
 from thence.pages.statements import by_key
 
 OUTSIDE: Final = {"CHANGELOG.md": "changes.md", "bench/README.md": "measurements.md"}
@@ -32,12 +32,16 @@ _DETAILS: Final = re.compile(r"^<details>\s*<summary>(?P<title>.*?)</summary>", 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """The folder of the project, the folder of the staged pages, and the results that the pages are made of."""
+    """The folder of the project, the folder of the staged pages, and the results that the pages are made of.
+
+    `playground`: whether the site has one, to which the pages of the library lead.
+    """
 
     root: Path
     pages: Path
     results: tuple[Found, ...]
     date: str
+    playground: bool = False
 
     def stage(self) -> None:
         """Writes all pages, anew."""
@@ -48,7 +52,19 @@ class Staging:
         for page_ in sorted(self.pages.rglob("*.md")):
             self._adapt(page_, self._original(page_))
         shutil.copytree(Path(__file__).parent / "assets", self.pages / "assets", dirs_exist_ok=True)
+        if self.playground:
+            self._lead_to_playground()
         self._make_library()
+
+    def _lead_to_playground(self) -> None:
+        """The first page says where protocols can be tried without an installation."""
+        first = self.pages / "index.md"
+        text = first.read_text(encoding="utf-8")
+        link = f'<a href="{PLAYGROUND}/index.html">Playground</a>'
+        row = f"| try it in the browser, without installing anything | {link} |"
+        head = "| you want to | read |\n|---|---|\n"
+        assert head in text, "the table of the first page"
+        first.write_text(text.replace(head, f"{head}{row}\n"), encoding="utf-8")
 
     def _original(self, page_: Path) -> Path:
         name = page_.relative_to(self.pages).as_posix()
@@ -98,7 +114,9 @@ class Staging:
         for path in library():
             loaded = load(str(path))
             assert loaded.specification is not None, path
-            file = LibraryFile(path.stem, path.read_text(encoding="utf-8"), loaded.specification, known)
+            file = LibraryFile(
+                path.stem, path.read_text(encoding="utf-8"), loaded.specification, known, self.playground
+            )
             (folder / f"{path.stem}.md").write_text(self._dated(page(file)), encoding="utf-8")
         figures.make(folder, ())
         comparison.make(folder, ())

@@ -125,7 +125,7 @@ def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
             test, yes, no = sub(condition), sub(then), sub(otherwise)
             return lambda frame: yes(frame) if test(frame) else no(frame)
         case ir.Quantified(kind=kind, variables=variables, body=body):
-            return _quantified(kind, [_domain(bound, names) for bound in variables], variables, sub(body))
+            return _quantified(kind, [domain_of(bound, names) for bound in variables], variables, sub(body))
         case _:
             assert_never(expression)
 
@@ -290,7 +290,8 @@ def _arithmetic(operator: str, left: Evaluator, right: Evaluator) -> Evaluator:
             return minus
 
 
-def _domain(bound: ir.Bound, names: Names) -> Callable[[Frame], Iterable[Value]]:
+def domain_of(bound: ir.Bound, names: Names) -> Callable[[Frame], Iterable[Value]]:
+    """The function that gives the values of a bound variable."""
     if bound.domain is not None:
         collection, listed = compile_expression(bound.domain, names), elements_of(bound.domain.type)
         return lambda frame: listed(collection(frame))

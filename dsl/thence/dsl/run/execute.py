@@ -15,6 +15,7 @@ from thence.dsl.ir.types import Collection, Map, Type
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.places import QUEUE_ELEMENT, WINDOW_ELEMENT, Place, compile_place, entry_of, present, there
 from thence.dsl.run.values import ABSENT, Fault, Message, Value, elements_of, with_entry, zero
+from thence.dsl.text.syntax import Span
 
 Executor: TypeAlias = Callable[[Frame], bool]
 
@@ -58,10 +59,14 @@ class Guard:
 
 @dataclass(slots=True)
 class Compiler:
-    """Compiles the bodies of one protocol. `bodies` holds its procedures, filled while they are compiled."""
+    """Compiles the bodies of one protocol. `bodies` holds its procedures, filled while they are compiled.
+
+    `visited`: where given, every statement adds its place when it is executed.
+    """
 
     positions: Mapping[str, int]
     bodies: dict[str, tuple[tuple[str, ...], Executor]]
+    visited: list[Span] | None = None
 
     def block(self, statements: tuple[ir.Stmt, ...], refs: frozenset[str]) -> Executor:
         """The statements in order; names that a `ref` introduces hold for the rest of the block."""
@@ -73,7 +78,8 @@ class Compiler:
             elif isinstance(statement, ir.Let):
                 refs = refs - {statement.name}
             inside = before if isinstance(statement, ir.Var) else refs  # its value knows nothing of the variable
-            steps.append(self._statement(statement, Names(self.positions, inside)))
+            step = self._statement(statement, Names(self.positions, inside))
+            steps.append(step if self.visited is None else _visiting(step, statement.span, self.visited))
         if len(steps) == 1:
             return steps[0]
 
@@ -182,6 +188,14 @@ class Compiler:
         return run
 
 
+def _visiting(step: Executor, place: Span, visited: list[Span]) -> Executor:
+    def run(frame: Frame) -> bool:
+        visited.append(place)
+        return step(frame)
+
+    return run
+
+
 def _processes(frame: Frame) -> Iterable[Value]:
     return range(frame.processes)
 
@@ -200,7 +214,7 @@ def _spent() -> Fault:
 def _observed(statement: ir.If | ir.While, names: Names) -> Evaluator:
     """The condition; recorded with its values when the frame asks for guards."""
     test = compile_expression(statement.condition, names)
-    terms = [(show, compile_expression(term, names), term.type) for show, term in _terms(statement.condition)]
+    terms = [(show, compile_expression(term, names), term.type) for show, term in telling_parts(statement.condition)]
 
     def evaluate(frame: Frame) -> Value:
         outcome = test(frame)
@@ -218,7 +232,7 @@ def _observed(statement: ir.If | ir.While, names: Names) -> Evaluator:
     return evaluate
 
 
-def _terms(condition: ir.Expr) -> list[tuple[str, ir.Expr]]:
+def telling_parts(condition: ir.Expr) -> list[tuple[str, ir.Expr]]:
     """The maximal parts without connectives or bound variables: what a reader wants the values of."""
     from thence.dsl.write.show import show_expression
 

@@ -16,6 +16,7 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Compiler, Delivered, Emission, Executor, Guard, Sent
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value
+from thence.dsl.text.syntax import Span
 
 LocalState: TypeAlias = tuple[Value, ...]
 """One process's state variables, in declaration order."""
@@ -72,6 +73,7 @@ class Interpreter:
     """Runs the handlers of `protocol` among `processes` processes.
 
     On a tree network these are linked by the edges of `tree`; where there are none, they form a line.
+    `visited`: where given, the places of the statements that steps execute are added to it, in order.
 
     Every step may raise `Fault`: the protocol does something that no protocol may do.
     """
@@ -79,6 +81,7 @@ class Interpreter:
     protocol: ir.Protocol
     processes: int
     tree: Edges = ()
+    visited: list[Span] | None = None
     _neighbours: tuple[frozenset[int], ...] = field(init=False, default=())
     _initial: tuple[Evaluator, ...] = field(init=False, default=())
     _guard: Evaluator | None = field(init=False, default=None)
@@ -94,7 +97,7 @@ class Interpreter:
         if self.protocol.network.tree:
             self.tree = self.tree or line(self.processes)
             self._neighbours = tuple(neighbours(self.tree, process) for process in range(self.processes))
-        compiler = Compiler(positions, {})
+        compiler = Compiler(positions, {}, self.visited)
         for procedure in self.protocol.procedures:
             parameters = tuple(parameter.name for parameter in procedure.parameters)
             compiler.bodies[procedure.name] = (parameters, compiler.block(procedure.body, frozenset()))

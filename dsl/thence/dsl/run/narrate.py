@@ -149,9 +149,23 @@ def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
     return Execution(system.workload.processes, events, steps=numbers, packets=packets)
 
 
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """The way of a packet in a run: its number in the system, its passage, and the step that lost it, if one did."""
+
+    packet: int
+    passage: Passage
+    lost: int | None = None
+
+
 def packets_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Passage, ...]:
     """The packets of a run, in the order in which they are sent. A duplicate is a packet of its own."""
-    found: list[Passage] = []
+    return tuple(flight.passage for flight in flights_of(system, steps))
+
+
+def flights_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Flight, ...]:
+    """The ways of the packets of a run, in the order in which they are sent. A duplicate is a packet of its own."""
+    found: list[Flight] = []
     flying: dict[int, list[int]] = {}
     """Of each packet's number, the places in `found` that have not arrived."""
 
@@ -160,16 +174,18 @@ def packets_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Passage, 
         carried = system.carried(shape)
         name = None if carried is None else carried.name
         flying.setdefault(packet, []).append(len(found))
-        found.append(Passage(shape.kind, name, shape.src, shape.dst, step, None))
+        found.append(Flight(packet, Passage(shape.kind, name, shape.src, shape.dst, step, None)))
 
     for number, step in enumerate(steps, 1):
         action = step.action
         match action.kind:
             case "receive":
                 place = flying[action.packet].pop(0)
-                found[place] = replace(found[place], arrived=number)
+                arrived = replace(found[place].passage, arrived=number)
+                found[place] = replace(found[place], passage=arrived)
             case "lose":
-                flying[action.packet].pop(0)
+                place = flying[action.packet].pop(0)
+                found[place] = replace(found[place], lost=number)
             case "duplicate":
                 sent(action.packet, number)
             case "send" | "tick" | "input":

@@ -418,6 +418,11 @@ class System:
         """
         return self.steps.step(process, before, cause_of(action, message), reactions)
 
+    def cause(self, state: State, action: Action) -> tuple[Cause, Reactions]:
+        """Why the process of an action that is enabled takes its step, and what is sent inside deliveries of it."""
+        given = cause_of(action, self._subject(state, action))
+        return self.packet(given) if isinstance(given, int) else given, self._reactions(state, action)
+
     def is_faulty(self, state: State, action: Action) -> bool:
         """Whether the step of an action that is enabled is at fault."""
         if action.kind in ("duplicate", "lose"):

@@ -8,7 +8,6 @@ several times a second, wherever the main thread is. Whoever catches the error s
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import sys
 import threading
@@ -27,6 +26,8 @@ def resident() -> int:
     """Bytes of memory that this process takes, where the system tells; otherwise, the most that it ever took."""
     if sys.platform == "linux":
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    import resource
+
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 
@@ -35,8 +36,11 @@ def resident() -> int:
 def memory_limit(bytes_: int) -> Iterator[None]:
     """Meanwhile, the process may take so much more than now, and ALLOWANCE; beyond that there is one MemoryError.
 
-    Only the main thread can be watched, and only while no other limit uses its timer.
+    Only the main thread can be watched, and only while no other limit uses its timer. A browser limits its pages.
     """
+    if sys.platform == "emscripten":
+        yield
+        return
     if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return

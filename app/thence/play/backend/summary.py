@@ -1,0 +1,76 @@
+"""A file as the player shows it: its faults, and what it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.load import Loaded
+from thence.dsl.text.diagnostics import Diagnostic
+from thence.proofs.scopes.reports import describe
+
+
+def diagnostic(found: Diagnostic) -> dict[str, Any]:
+    """A fault of the text, with its place."""
+    return {
+        "severity": found.severity,
+        "code": found.code,
+        "message": found.message,
+        "line": found.span.line,
+        "column": found.span.column,
+        "end_line": found.span.end_line,
+        "end_column": found.span.end_column,
+        "notes": list(found.notes),
+    }
+
+
+def summary(loaded: Loaded) -> dict[str, Any] | None:
+    """What a file declares, in the order of its text; None where it has errors."""
+    content = loaded.specification
+    if content is None:
+        return None
+    return {
+        "doc": content.doc,
+        "protocols": [_protocol(content, one) for one in content.protocols],
+        "machines": [_declared(one) for one in content.machines],
+        "theorems": [_declared(one) for one in content.theorems],
+        "scenarios": [_scenario(one) for one in content.scenarios],
+    }
+
+
+def _declared(one: ir.Machine | ir.Theorem | ir.Protocol | ir.Scope | ir.Mutant | ir.Scenario) -> dict[str, Any]:
+    return {"name": one.name, "doc": one.doc, "line": one.span.line}
+
+
+def _protocol(content: ir.Specification, protocol: ir.Protocol) -> dict[str, Any]:
+    return {
+        **_declared(protocol),
+        "scopes": [_scope(one) for one in content.scopes if one.protocol == protocol.name],
+        "mutants": [_mutant(one) for one in content.mutants if one.subject == protocol.name],
+        "properties": [*protocol.properties, *protocol.eventually],
+        "invariants": [one.name for one in protocol.invariants],
+    }
+
+
+def _scope(scope: ir.Scope) -> dict[str, Any]:
+    return {
+        **_declared(scope),
+        "words": describe(scope.workload),
+        "ends": scope.workload.ends,
+        "expects": list(_expectations(scope.expects)),
+    }
+
+
+def _mutant(mutant: ir.Mutant) -> dict[str, Any]:
+    return {**_declared(mutant), "expects": list(_expectations(mutant.expects))}
+
+
+def _scenario(scenario: ir.Scenario) -> dict[str, Any]:
+    return {**_declared(scenario), "subject": scenario.subject, "expects": list(_expectations(scenario.expects))}
+
+
+def _expectations(expects: tuple[ir.Expectation, ...]) -> Iterator[dict[str, Any]]:
+    for expect in expects:
+        words = "" if expect.settings is None else describe(expect.settings)
+        yield {"verdict": expect.verdict, "names": list(expect.names), "scope": expect.scope, "words": words}

@@ -1,0 +1,155 @@
+// A run as the back end gives it: the steps, and what is true after each of them.
+
+/** Kind, message, sender, receiver, the steps that send, let arrive and lose it, text: the fields of a packet. */
+export const PACKET = { kind: 0, message: 1, from: 2, to: 3, sent: 4, arrived: 5, lost: 6, text: 7 };
+
+const BUCKET = 64;
+
+export class Run {
+  /** @param {any} document what `start` answers */
+  constructor(document) {
+    this.head = document;
+    this.session = document.session;
+    this.processes = document.processes;
+    this.names = document.names || {};
+    this.variables = document.variables;
+    this.kinds = document.kinds;
+    this.steps = document.steps;
+    this.packets = document.packets;
+    this.end = document.end;
+    this.index();
+  }
+
+  get length() {
+    return this.steps.length;
+  }
+
+  /** The run goes on otherwise after `since` steps. */
+  extend(more) {
+    this.steps = [...this.steps.slice(0, more.since), ...more.steps];
+    this.packets = more.packets;
+    this.end = more.end;
+    this.head = { ...this.head, played: undefined };
+    this.index();
+  }
+
+  index() {
+    /** Of each process: the steps after which it has other values, ascending. */
+    this.changes = Array.from({ length: this.processes }, (_, process) => [{ step: 0, values: this.head.initial[process] }]);
+    this.messages = new Map();
+    this.byStep = Array.from({ length: this.length + 1 }, () => []);
+    this.violations = [];
+    this.steps.forEach((step, at) => {
+      const number = at + 1;
+      if (step.values) this.changes[step.process].push({ step: number, values: step.values });
+      for (const event of step.events) {
+        const [kind, process, message] = event;
+        if (kind === "send") {
+          this.messages.set(message, { name: message, from: process, to: event[3], sent: number, delivered: new Map(), received: new Map() });
+        }
+        const known = this.messages.get(message);
+        if (known && kind === "receive" && !known.received.has(process)) known.received.set(process, number);
+        if (known && kind === "deliver" && !known.delivered.has(process)) known.delivered.set(process, number);
+      }
+      for (const found of step.violations || []) this.violations.push({ step: number, ...found });
+    });
+    /** The packets that are on their way in each stretch of steps; one that never arrives is where it was sent. */
+    this.buckets = new Map();
+    this.packets.forEach((packet, number) => {
+      const last = packet[PACKET.arrived] ?? packet[PACKET.lost] ?? packet[PACKET.sent] + 1;
+      for (let bucket = Math.floor(packet[PACKET.sent] / BUCKET); bucket <= Math.floor(last / BUCKET); bucket += 1) {
+        const there = this.buckets.get(bucket);
+        if (there) there.push(number);
+        else this.buckets.set(bucket, [number]);
+      }
+    });
+  }
+
+  /** The values of a process's variables after so many steps, and the step that made them so. */
+  values(process, at) {
+    const changes = this.changes[process];
+    let low = 0;
+    let high = changes.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (changes[middle].step <= at) low = middle;
+      else high = middle - 1;
+    }
+    return { ...changes[low], before: low > 0 ? changes[low - 1].values : undefined };
+  }
+
+  /** The packets that are in flight after so many steps. */
+  flying(at) {
+    return this.packets.filter(
+      (packet) => packet[PACKET.sent] <= at && !((packet[PACKET.arrived] ?? Infinity) <= at || (packet[PACKET.lost] ?? Infinity) <= at),
+    );
+  }
+
+  /** The numbers of the packets that are on their way somewhere between two steps. */
+  crossing(first, last) {
+    const found = new Set();
+    for (let bucket = Math.floor(first / BUCKET); bucket <= Math.floor(last / BUCKET); bucket += 1) {
+      for (const number of this.buckets.get(bucket) || []) found.add(number);
+    }
+    return found;
+  }
+
+  /** The messages that some destination has not delivered after so many steps, and by whom. */
+  undelivered(at) {
+    const found = [];
+    for (const message of this.messages.values()) {
+      if (message.sent > at) continue;
+      const due = message.to.filter((process) => !((message.delivered.get(process) ?? Infinity) <= at));
+      if (due.length) found.push({ message, due });
+    }
+    return found;
+  }
+
+  /** The name that a reader knows a process or a message by. */
+  called(name) {
+    return this.names[name] ?? name;
+  }
+
+  process(number) {
+    return this.called(`p${number}`);
+  }
+
+  /** The steps as a link holds them. */
+  recorded(at = this.length) {
+    return this.steps.slice(0, at).map((step) => step.recorded);
+  }
+}
+
+/**
+ * The messages in the causal past of a message: those that its sender sent or delivered before, and their pasts.
+ * @param {Run} run
+ * @param {string} name
+ * @returns {Map<string, string|null>} each with the message after it on a way to `name`
+ */
+export function pastOf(run, name) {
+  const past = new Map([[name, null]]);
+  const open = [name];
+  while (open.length) {
+    const after = open.shift();
+    const message = run.messages.get(after);
+    if (!message) continue;
+    for (const other of run.messages.values()) {
+      if (past.has(other.name)) continue;
+      const known = other.from === message.from ? other.sent : other.delivered.get(message.from);
+      if (known !== undefined && known < message.sent) {
+        past.set(other.name, after);
+        open.push(other.name);
+      }
+    }
+  }
+  return past;
+}
+
+/** The chain of happens-before from one message to another one, both included; empty where there is none. */
+export function chain(run, first, last) {
+  const past = pastOf(run, last);
+  if (!past.has(first)) return [];
+  const found = [first];
+  while (found[found.length - 1] !== last) found.push(past.get(found[found.length - 1]));
+  return found;
+}

@@ -1,0 +1,116 @@
+"""Why a formula is false in a state, or true: the values of its variables, the part that decides, and what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from thence.dsl import ir
+from thence.dsl.run.evaluate import Frame, Names, compile_expression, domain_of
+from thence.dsl.run.execute import telling_parts
+from thence.dsl.run.system import State, System
+from thence.dsl.run.values import Fault, Value, show
+from thence.dsl.text.syntax import Span
+from thence.dsl.write.show import show_expression
+
+MOST = 10_000
+"""Bindings of one quantifier that are tried; beyond, the reason is the quantified formula itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """The reason of a formula's value.
+
+    Attributes:
+        witness: the variables of quantifiers, each with its value.
+        part: the smallest part of the formula that decides, as text.
+        holds: the value of that part.
+        values: the terms of the part, each with its value.
+        span: the place of the part in the text.
+    """
+
+    witness: tuple[tuple[str, str], ...]
+    part: str
+    holds: bool
+    values: tuple[tuple[str, str], ...]
+    span: Span
+
+
+def reason(system: System, state: State, formula: ir.NamedFormula) -> Reason | None:
+    """Why an invariant has the value that it has in a state; None where it has none."""
+    search = _Search(system, state)
+    try:
+        return search.reason(formula.body, ())
+    except Fault:
+        return None
+
+
+class _Search:
+    """Descends from a formula to the part that decides, along parts whose values decide the whole."""
+
+    def __init__(self, system: System, state: State) -> None:
+        self.names = Names({variable.name: at for at, variable in enumerate(system.protocol.state)})
+        self.frame = Frame(processes=system.workload.processes, all_states=system.locals_of(state))
+
+    def value(self, part: ir.Expr) -> Value:
+        return compile_expression(part, self.names)(self.frame)
+
+    def reason(self, part: ir.Expr, witness: tuple[tuple[str, str], ...]) -> Reason:
+        match part:
+            case ir.Not(operand=operand):
+                return self.reason(operand, witness)
+            case ir.Connective() if (decisive := self._decisive(part)) is not None:
+                return self.reason(decisive, witness)
+            case ir.Quantified(kind="forall" | "exists") if self._is_decided_by_one(part):
+                bound = self._binding(part)
+                if bound is not None:
+                    more = tuple((name, text) for name, _, text in bound)
+                    self.frame.locals |= {name: value for name, value, _ in bound}
+                    return self.reason(part.body, (*witness, *more))
+            case _:
+                pass
+        return Reason(witness, show_expression(part), bool(self.value(part)), tuple(self._values(part)), part.span)
+
+    def _decisive(self, part: ir.Connective) -> ir.Expr | None:
+        """The side that makes the whole what it is, if one side alone does."""
+        left = bool(self.value(part.left))
+        match part.operator:
+            case "and":
+                return part.left if not left else (part.right if not self.value(part.right) else None)
+            case "or":
+                return part.left if left else (part.right if self.value(part.right) else None)
+            case "implies":
+                return part.left if not left else None
+            case _:
+                return None
+
+    def _is_decided_by_one(self, part: ir.Quantified) -> bool:
+        return bool(self.value(part)) == (part.kind == "exists")
+
+    def _binding(self, part: ir.Quantified) -> tuple[tuple[str, Value, str], ...] | None:
+        """The first values of the variables that decide."""
+        wanted = part.kind == "exists"
+        body = compile_expression(part.body, self.names)
+        outside = dict(self.frame.locals)
+        for number, values in enumerate(self._values_of(part.variables)):
+            if number >= MOST:
+                break
+            named = tuple((each.name, value) for each, value in zip(part.variables, values, strict=True))
+            self.frame.locals = {**outside, **dict(named)}
+            if bool(body(self.frame)) == wanted:
+                self.frame.locals = outside
+                shown = zip(named, part.variables, strict=True)
+                return tuple((name, value, show(value, each.type)) for (name, value), each in shown)
+        self.frame.locals = outside
+        return None
+
+    def _values_of(self, variables: tuple[ir.Bound, ...]) -> Iterator[tuple[Value, ...]]:
+        yield from product(*[domain_of(variable, self.names)(self.frame) for variable in variables])
+
+    def _values(self, part: ir.Expr) -> Iterator[tuple[str, str]]:
+        for text, term, type_ in ((text, term, term.type) for text, term in telling_parts(part)):
+            try:
+                yield text, show(self.value(term), type_)
+            except Fault:
+                continue
