@@ -52,6 +52,7 @@ ROWS: Final = (
         ("hybrid_optimal", "hybrid_optimal_indices"),
         ("hybrid_optimal_printed",),
     ),
+    Row("Hybrid buffering, Algorithm 2 with remembered permits", ("hybrid_remembering",)),
     Row("Hybrid buffering, Algorithm 3 (Almeida)", ("hybrid_multicast",), ("hybrid_multicast_printed",)),
     Row("Trees of FIFO links", ("tree",), ("tree_printed",)),
 )
