@@ -9,6 +9,8 @@ from thence.impl.hybrid_basic import Per
 from thence.impl.hybrid_optimal import HybridOptimal
 from thence.impl.hybrid_remembering import HybridRemembering
 
+from . import hybrid_optimal
+
 
 class ForgetsEarlyPermits(HybridRemembering):
     """A permit that comes before its message is ignored, as published. Finding: nonconformance."""
@@ -19,18 +21,6 @@ class ForgetsEarlyPermits(HybridRemembering):
 
     def _receive_permit(self, sender: int, mid: int) -> list[Command]:
         return super()._receive_permit(sender, mid) if mid <= self._ld[sender] else []
-
-
-class SpeaksForLaterOnes(HybridRemembering):
-    """One permit of a process is taken for all of its later messages. Finding: causal."""
-
-    FAULT: ClassVar[str] = "an old permit is taken for new messages"
-    FINDINGS: ClassVar[tuple[str, ...]] = ("causal", "nonconformance")
-    NEEDS: ClassVar[tuple[str, ...]] = ()
-
-    def _await_permit(self, permit: Per) -> None:
-        if not self._lp[permit.sender]:
-            super()._await_permit(permit)
 
 
 class SpeaksForItselfOnly(HybridRemembering):
@@ -62,4 +52,12 @@ class LatestByArrival(HybridRemembering):
         return commands
 
 
-FAULTS: list[type] = [ForgetsEarlyPermits, SpeaksForLaterOnes, SpeaksForItselfOnly, LatestByArrival]
+class ArrivalOrder(hybrid_optimal.ArrivalOrder, HybridRemembering):
+    """As for Algorithm 2: the receive buffer does not look for the predecessor. Finding: causal."""
+
+
+class NoDuplicateFilter(hybrid_optimal.NoDuplicateFilter, HybridRemembering):
+    """As for Algorithm 2: what arrives twice is delivered twice. Finding: duplicate."""
+
+
+FAULTS: list[type] = [ForgetsEarlyPermits, SpeaksForItselfOnly, LatestByArrival, ArrivalOrder, NoDuplicateFilter]
