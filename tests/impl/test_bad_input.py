@@ -17,6 +17,7 @@ from thence.impl.cykas import Cykas
 from thence.impl.fifo import Fifo
 from thence.impl.hybrid_basic import HybridBasic
 from thence.impl.hybrid_optimal import HybridOptimal
+from thence.impl.hybrid_remembering import HybridRemembering
 from thence.impl.mf import MF
 from thence.impl.mf_pipelined import MFPipelined
 from thence.impl.rst import RST
@@ -28,12 +29,12 @@ from thence.impl.tree import Tree
 
 ALL: list[Any] = [
     MF, MFPipelined, Synchronous, Cykas, RST, RSTMF, RSTHunch, SES, ClientServer, Fifo, HybridBasic, HybridOptimal,
-    Tree,
+    HybridRemembering, Tree,
 ]  # fmt: skip
-TELLS_COPIES = [RST, RSTMF, RSTHunch, SES, Fifo, HybridBasic, HybridOptimal]
+TELLS_COPIES = [RST, RSTMF, RSTHunch, SES, Fifo, HybridBasic, HybridOptimal, HybridRemembering]
 """Those whose packets say which message they move. The packets of the others are all alike."""
 
-NO_SELF_SENDS = [Synchronous, RST, RSTMF, SES, ClientServer, HybridOptimal, Tree]
+NO_SELF_SENDS = [Synchronous, RST, RSTMF, SES, ClientServer, HybridOptimal, HybridRemembering, Tree]
 
 PROCESSES = 3
 

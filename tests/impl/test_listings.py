@@ -23,12 +23,15 @@ LABEL = r"[A-Z]+\d*\.\d+"
 def implements_a_protocol(module: ModuleType) -> bool:
     classes = [value for value in vars(module).values() if isinstance(value, type)]
     return any(
-        known.__module__ == module.__name__ and "causal_send" in vars(known) and Protocol not in known.__bases__
+        known.__module__ == module.__name__ and hasattr(known, "causal_send") and Protocol not in known.__bases__
         for known in classes
     )
 
 
 FOUND = [importlib.import_module(f"thence.impl.{entry.name}") for entry in pkgutil.iter_modules(thence.impl.__path__)]
+VARIANTS = {"thence.impl.hybrid_remembering"}
+"""Modules that list only what differs from another implementation."""
+
 MODULES = [module for module in FOUND if implements_a_protocol(module)]
 
 
@@ -60,7 +63,7 @@ def source_of(module: ModuleType) -> str:
 def test_labels_listed_and_labels_tagged_agree(module: ModuleType) -> None:
     source = source_of(module)
     labels = listed(source)
-    assert len(labels) >= 7
+    assert len(labels) >= (3 if module.__name__ in VARIANTS else 7)
     assert len(labels) == len(set(labels))
     assert set(labels) == set(tagged(source))
 

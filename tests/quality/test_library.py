@@ -14,7 +14,7 @@ from thence.dsl.run.system import Action, State, System
 
 PROTOCOLS = [
     *("cykas", "mf", "mf_pipelined", "rst", "rst_mf", "rst_hunch"),
-    *("hybrid_basic", "hybrid_optimal", "cbcast", "newtop", "hybrid_multicast"),
+    *("hybrid_basic", "hybrid_optimal", "hybrid_remembering", "cbcast", "newtop", "hybrid_multicast"),
     *("fifo", "synchronous", "client_server", "ses", "ks", "tree"),
 ]
 
@@ -26,6 +26,7 @@ NEVER_REFUTED = {
     ("rst", "no_creation"), ("rst_mf", "no_creation"), ("rst_hunch", "no_creation"),
     ("hybrid_basic", "at_most_once"), ("hybrid_basic", "no_creation"),
     ("hybrid_optimal", "at_most_once"), ("hybrid_optimal", "no_creation"),
+    ("hybrid_remembering", "at_most_once"), ("hybrid_remembering", "no_creation"), ("hybrid_remembering", "fifo"),
 }  # fmt: skip
 """Claims of protocols that no mutant in the library violates. The list may only become shorter."""
 

@@ -46,13 +46,14 @@ ROWS: Final = (
     Row("CBCAST (Birman, Schiper, Stephenson)", ("cbcast",)),
     Row("KS (Kshemkalyani, Singhal)", ("ks",)),
     Row("Newtop (Ezhilchelvan, Macêdo, Shrivastava)", ("newtop",)),
-    Row("Cykas (Tong, Liittschwager, Kuper)", ("cykas",), ("cykas_printed",)),
+    Row("Cykas (Tong, Liittschwager, Kuper)", ("cykas", "cykas_live"), ("cykas_printed",)),
     Row("Hybrid buffering, Algorithm 1 (Almeida)", ("hybrid_basic", "hybrid_basic_numbers"), ("hybrid_basic_printed",)),
     Row(
         "Hybrid buffering, Algorithm 2 (Almeida)",
         ("hybrid_optimal", "hybrid_optimal_indices"),
         ("hybrid_optimal_printed",),
     ),
+    Row("Hybrid buffering, Algorithm 2 with remembered permits", ("hybrid_remembering",)),
     Row("Hybrid buffering, Algorithm 3 (Almeida)", ("hybrid_multicast",), ("hybrid_multicast_printed",)),
     Row("Trees of FIFO links", ("tree",), ("tree_printed",)),
 )

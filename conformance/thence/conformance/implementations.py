@@ -10,6 +10,7 @@ SHIPPED = {
     "cykas": "thence.impl.cykas:Cykas",
     "hybrid_basic": "thence.impl.hybrid_basic:HybridBasic",
     "hybrid_optimal": "thence.impl.hybrid_optimal:HybridOptimal",
+    "hybrid_remembering": "thence.impl.hybrid_remembering:HybridRemembering",
     "hybrid_multicast": "thence.impl.hybrid_multicast:HybridMulticast",
     "cbcast": "thence.impl.cbcast:CBCAST",
     "newtop": "thence.impl.newtop:Newtop",

@@ -130,7 +130,8 @@ Departures:
     - What no correct peer can send is a ProtocolError, as in `hybrid_basic`.
 
 A permit that arrives before its message is ignored (A2.91), and the message then misses it until the next `tick` asks
-for it again. On channels that reorder, the algorithm needs its timer even where nothing is lost.
+for it again. On channels that reorder, the algorithm needs its timer even where nothing is lost; `hybrid_remembering`
+does not.
 """
 
 from __future__ import annotations
@@ -290,12 +291,16 @@ class HybridOptimal:
             successor = received.pop(self._ld[sender])  # A2.79
             self._ld[sender] = successor.mid  # A2.80
             if successor.per:  # A2.81
-                index = self._p.add(Per(sender, successor.mid))  # A2.82, A2.83
-                if self._p2 == index and self._p.peek().sender == sender:  # A2.84
-                    self._p2 = index + 1  # A2.85
+                self._await_permit(Per(sender, successor.mid))
             commands.append(Send(sender, Ack(successor.mid)))  # A2.86
             commands.append(Deliver(sender, successor.message))  # A2.87
         return commands
+
+    def _await_permit(self, permit: Per) -> None:
+        """From now on, what is causal-sent waits for `permit`."""
+        index = self._p.add(permit)  # A2.82, A2.83
+        if self._p2 == index and self._p.peek().sender == permit.sender:  # A2.84
+            self._p2 = index + 1  # A2.85
 
     def _receive_ack(self, sender: int, mid: int) -> list[Command]:
         require_id(mid)
@@ -345,7 +350,10 @@ class HybridOptimal:
 
     def _receive_permit(self, sender: int, mid: int) -> list[Command]:
         require_id(mid)
-        permit = Per(sender, mid)
+        return self._take_permit(Per(sender, mid))
+
+    def _take_permit(self, permit: Per) -> list[Command]:
+        """Send what `permit` lets go. One that is not missing changes nothing."""
         index = self._p.index(permit)  # A2.89
         if index is None:  # A2.90
             return []  # A2.91

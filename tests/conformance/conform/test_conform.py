@@ -96,6 +96,13 @@ EXPECTED: dict[str, dict[str, dict[str, int]]] = {
         "NoPermitRequest": {"stuck": 6, "nonconformance": 5},
         "PredecessorOfAnyReceiver": {"stuck": 2, "nonconformance": 2},
     },
+    "hybrid_remembering": {
+        "ForgetsEarlyPermits": {"nonconformance": 5},
+        "LatestByArrival": {"nonconformance": 7},
+        "SpeaksForItselfOnly": {"nonconformance": 8},
+        "ArrivalOrder": {"causal": 3, "fifo": 3, "nonconformance": 3},
+        "NoDuplicateFilter": {"duplicate": 2, "nonconformance": 2},
+    },
     "cbcast": {
         "MergeDiscarded": {"causal": 4, "nonconformance": 4},
         "OwnEntryDropped": {"causal": 6, "fifo": 6, "stuck": 2, "nonconformance": 2},
@@ -243,7 +250,7 @@ def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library:
     found = shortest(report)
     assert expected.keys() <= found.keys()
     assert {kind: found[kind] for kind in expected if found[kind] > expected[kind]} == {}
-    assert min(found.values()) <= 6
+    assert min(found.values()) <= (8 if name == "hybrid_remembering" else 6)  # a permit has to be on its way first
     assert report.failures > 0
     for example in report.counterexamples:
         again = run_case(fault, example.operations, settings, Replay(library(name), 3))

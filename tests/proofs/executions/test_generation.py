@@ -10,7 +10,8 @@ from thence.dsl.run.system import System
 from thence.proofs.executions.figures import FIGURES
 from thence.proofs.executions.generation import generates, why_not, workload_of
 from thence.proofs.executions.kinds import Kind, kinds_of
-from thence.proofs.executions.ordering import Ordering, orderings
+from thence.proofs.executions.ordering import Ordering, of_programs, orderings
+from thence.proofs.executions.reading import read_programs
 
 SMALL = [
     ordering
@@ -46,6 +47,24 @@ def test_a_protocol_generates_just_the_executions_of_its_kind(name: str, kind: K
 def test_nested_crowns(name: str, generated: bool) -> None:
     """Mattern and Fünfrocken, Figure 8: the matrix protocol generates it, the buffer protocol cannot."""
     assert generates(protocol(name), FIGURES["Figure 8"]).generated is generated
+
+
+CROSSING_RELAYS = """\
+0: send to 1; send to 2; receive from 2; receive from 1
+1: send to 0; send to 3; receive from 3; receive from 0
+2: receive from 0; send to 0
+3: receive from 1; send to 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "generated"),
+    [("rst", True), ("hybrid_optimal", True), ("cykas", False), ("hybrid_basic", False)],
+)
+def test_crossing_relays_are_causal_and_what_csps_excludes(name: str, generated: bool) -> None:
+    (crossing,) = of_programs(read_programs(CROSSING_RELAYS))
+    assert "causal" in kinds_of(crossing)
+    assert generates(protocol(name), crossing).generated is generated
 
 
 def test_the_tree_is_in_between() -> None:

@@ -27,7 +27,7 @@ from thence.spec.words import counted
 
 DEFAULT = (
     "synchronous", "mf", "mf_pipelined", "tree", "cykas", "rst", "rst_hunch", "rst_mf", "ses", "ks",
-    "hybrid_basic", "hybrid_optimal", "hybrid_multicast", "client_server", "fifo",
+    "hybrid_basic", "hybrid_optimal", "hybrid_remembering", "hybrid_multicast", "client_server", "fifo",
 )  # fmt: skip
 """The protocols of the library that send to one process and are not there for a fault."""
 
