@@ -4,7 +4,8 @@ A run is fair if each of its fairness classes that is offered again and again (u
 is taken again and again: the arrival of a packet, the application's sends of a process. So every packet of a fair kind
 that stays in flight arrives; on FIFO channels, the first packet of each channel. A timer that is fair fires at every
 process again and again, at moments that the run chooses: nothing is assumed of the order in which timers fire. Every
-timer is fair, unless `under fair` names some of them: then these are, and the others need never fire.
+timer is fair, unless `under fair` names some of them: then these are, and the others need never fire. Nor need a timer
+fire that a program keeps from firing for ever: its step would deliver what the program does not receive.
 """
 
 from __future__ import annotations
@@ -84,6 +85,9 @@ def is_fair_turn(system: System, fairness: Fairness, states: Sequence[State], ac
 
     Says by definition what `fair_cycles` searches for.
     """
+    required = timers_of(system)
+    if system.workload.programs and any(map(system.is_quiet, states)):
+        required &= {fairness.class_of(system, tick) for state in states for tick in system.late_timers(state)}
     fired = {fairness.class_of(system, action) for action in actions if action.kind == "tick"}
     arrived = {action.packet for action in actions if action.kind == "receive"}
     sending = {action.process for action in actions if action.kind == "send"}
@@ -93,6 +97,4 @@ def is_fair_turn(system: System, fairness: Fairness, states: Sequence[State], ac
     def served(offers: Sequence[set[int]], taken: set[int]) -> bool:
         return (set.intersection(*offers) if fairness.weak else set[int]().union(*offers)) <= taken
 
-    return (
-        timers_of(system) <= fired and served(in_flight, arrived) and (not fairness.send or served(offering, sending))
-    )
+    return required <= fired and served(in_flight, arrived) and (not fairness.send or served(offering, sending))

@@ -24,6 +24,8 @@ NEVER_QUIET = "a message waits for a timer, and timers fire when nothing is in f
 
 TOO_MANY = f"the runs that go on when nothing is sent any more have more than {MOST_STATES:,} states"
 
+KEPT = "a message waits where a program keeps a timer from firing, while others fire"
+
 FAULTY = "a step is at fault, and a run that has come to it does not go on"
 
 
@@ -156,6 +158,14 @@ class Tails:
             self._edges[at].append((action, self._number(self._bare(outcome.state), (at, action)), classes))
         self._offers[at] = frozenset(offers)
 
+    def _kept(self, node: int) -> frozenset[Class]:
+        """The fair timers that programs keep from firing in a state in which nothing is in flight."""
+        return self._timers - self._offers[node] if self.system.is_quiet(self._states[node]) else frozenset()
+
+    def _is_stuck(self, node: int) -> bool:
+        """Whether nothing changes in a state, where programs keep some timers from firing."""
+        return bool(self._kept(node)) and all(to == node for _, to, _ in self._edges[node])
+
     @property
     def _may_send_late(self) -> bool:
         """Whether a tail may send a message that no state explored has sent: after a timer beyond `ticks`."""
@@ -174,12 +184,20 @@ class Tails:
                 waiting.setdefault(entry.message, set()).add(node)
         for message, inside in waiting.items():
             resting = [node for node in inside if not self._offers[node]]
-            if not self._timers:
-                for node in resting:
+            for node in inside if self._timers and self.system.workload.programs else resting:
+                if not self._timers or self._is_stuck(node):
                     self._starving.setdefault(node, (message, set()))
             for component in self._graph(self._timers).fair(inside):
                 for node in component:
                     self._starving.setdefault(node, (message, component))
+            if not self.undecided and any(
+                self._kept(node) and not component & self._starving.keys()
+                for component in self._graph(frozenset()).fair(
+                    {node for node in inside if self.system.workload.programs}
+                )
+                for node in component
+            ):
+                self.undecided = KEPT
             if self._timers and not self.undecided:
                 busy = {node for node in inside if self._offers[node].isdisjoint(self._timers)}
                 if any(node in busy for node in resting) or any(self._graph(frozenset()).fair(busy)):
