@@ -167,7 +167,8 @@ def _surprises(found: Sequence[Mapping[str, Any]]) -> str:
 _HEADING: Final = """\
 # The library
 
-Seventeen systems of the literature are written down as specifications and checked. The table has a row for each system.
+Seventeen systems of the literature, and a variant of one, are written down as specifications and checked.
+The table has a row for each.
 
 - **explored**: statements about every run of a finite scope (level L1).
 - **proved**: statements about any number of processes and messages. L3 means that two solvers agree, L2 that one solver
