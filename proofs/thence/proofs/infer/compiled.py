@@ -128,8 +128,10 @@ def _connective(expr: ir.Connective, names: Mapping[str, str]) -> str:
 def _arithmetic(expr: ir.Arithmetic, names: Mapping[str, str]) -> str:
     left, right = _code(expr.left, names), _code(expr.right, names)
     match expr.operator:
-        case "+" | "-":
+        case "+" | "*":
             return f"({left} {expr.operator} {right})"
+        case "-":
+            return f"max({left} - {right}, 0)"
         case "max" | "min":
             return f"{expr.operator}({left}, {right})"
         case _ as never:
@@ -153,5 +155,7 @@ def _quantified(expr: ir.Quantified, names: Mapping[str, str]) -> str:
             return f"any({body})"
         case "count":
             return f"sum(bool(x) for x in ({body}))"
+        case "sum":
+            return f"sum({body})"
         case _ as never:
             assert_never(never)
