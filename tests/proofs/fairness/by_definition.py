@@ -90,12 +90,16 @@ class Definition:
             inside = {n for n in self.edges if message in {entry.message for entry in n[0].history.pending}}
             if not self.timers and any(not self.offers[node] for node in inside):
                 return "refuted"
-            if self._has_fair(inside, self.timers):
+            if self._has_fair(inside, self.timers) or any(self._ends(node) for node in inside):
                 return "refuted"
             busy = {node for node in inside if node[0].network}
             if self.timers and (any(not self.offers[node] for node in busy) or self._has_fair(busy, set())):
                 found = "unknown"
         return found
+
+    def _ends(self, node: Node) -> bool:
+        """Whether nothing can happen any more, since programs keep timers from firing."""
+        return bool(self.system.workload.programs) and self.system.is_quiet(node[0]) and not self.edges[node]
 
     def _has_fair(self, nodes: set[Node], required: set[Class]) -> bool:
         reached = {node: self._reached(node, nodes) for node in nodes}
@@ -115,6 +119,8 @@ class Definition:
 
     def _is_fair(self, part: frozenset[Node], required: set[Class]) -> bool:
         taken = {own for node in part for to, own in self.edges[node] if to in part and own is not None}
+        if self.system.workload.programs and any(self.system.is_quiet(node[0]) for node in part):
+            required = required & {own for node in part for _, own in self.edges[node] if own is not None}
         if not required <= taken:
             return False
         if self.system.protocol.weakly:

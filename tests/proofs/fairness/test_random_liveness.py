@@ -63,6 +63,37 @@ def compare_for_ever(seed: int, tally: Counter[str]) -> None:
             assert_every_packet_arrives(again, steps, len(found.lasso.cycle), turns=20)
 
 
+def random_program(draw: random.Random, process: int) -> tuple[ir.ProgramStep, ...] | None:
+    if draw.random() < 0.2:
+        return None
+    steps = [draw.choice((("send", (1 - process,)), ("receive", ()))) for _ in range(draw.randint(0, 3))]
+    return tuple(steps)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("first", [0, pytest.param(400, marks=pytest.mark.long)])
+def test_programs_that_keep_timers_from_firing(first: int) -> None:
+    tally = Counter[str]()
+    for seed in range(first, first + 400):
+        draw = random.Random(seed)
+        protocol = random_protocol(draw)
+        programs = tuple(random_program(draw, process) for process in range(2))
+        sends = tuple(sum(step[0] == "send" for step in program or ()) for program in programs)
+        scope = ir.Workload(2, sends, ((1,), (0,)), sending=ir.Finite(programs=programs))
+        if not any(programs) or sum(sends) == 0:
+            continue
+        try:
+            expected = Definition(System(protocol, scope), most=300).verdict()
+        except TooLarge:
+            continue
+        found = said(explore(protocol, scope, ["delivered"], method=Method("interpreted")))
+        assert found == expected or found == "unknown", seed
+        tally[f"{found}, by definition {expected}"] += 1
+        tally["stuck with timers"] += found == "refuted" and bool(protocol.timers)
+    assert tally["stuck with timers"] >= 10, tally
+    assert tally["holds, by definition holds"] >= 10, tally
+    assert tally["unknown, by definition refuted"] <= tally["refuted, by definition refuted"], tally
+
+
 INTERPRETED: tuple[tuple[Engine, tuple[str, ...]], ...] = (("interpreted", ()),)
 NATIVE: tuple[tuple[Engine, tuple[str, ...]], ...] = (
     ("native", ()), ("native", ("symmetry",)), ("both", ()),
