@@ -69,7 +69,7 @@ def test_a_reader_of_the_report_plays_a_refuted_statement(tmp_path: Path) -> Non
     shown = [line.first for line in lines(found, explained=True)]
     packed, numbers = runs_of([load("rst")], [shown])
     file = tmp_path / "report.html"
-    file.write_text(render(Verified({"rst": found}, 1.0, (), packed, numbers)), encoding="utf-8")
+    file.write_text(render(Verified({"rst": found}, 1.0, player=packed, runs=numbers)), encoding="utf-8")
     with started() as browser:
         browser.open(file)
         assert browser.run("return document.querySelectorAll('button.play').length") >= 1

@@ -31,17 +31,17 @@ class Verified:
         files: the results by file, in the order in which they are shown.
         seconds: wall time of the run.
         left: the checks that were not made, since the run was interrupted.
+        date: when it ended.
         player: the page on which one plays runs, and the runs, as `thence.play.report_runs` packs them; or empty.
         runs: the number of the run that a result shows, by the `id` of the result.
-        date: when it ended.
     """
 
     files: Mapping[str, Sequence[Result]]
     seconds: float
     left: Sequence[str] = ()
+    date: datetime = field(default_factory=lambda: datetime.now(UTC))
     player: str = ""
     runs: Mapping[int, int] = field(default_factory=dict)
-    date: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def results(self) -> list[Result]:

@@ -106,7 +106,7 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
     took = time.perf_counter() - started
     shown = [[line.first for line in lines(each, explained=True)] for each in by_file.values()]
     player, runs = runs_of([*{file.path: file for file in loaded}.values()], shown)
-    write_text(report, render(Verified(sections, took, left, player, runs)))
+    write_text(report, render(Verified(sections, took, left, player=player, runs=runs)))
     said = "" if complete else "interrupted: this is what was finished\n"
     return Output(
         results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {report}\n",
