@@ -392,6 +392,23 @@ def test_a_narrow_window_has_everything_and_does_not_scroll_sideways(
         assert chromium.run("return document.querySelector(arguments[0]).getBoundingClientRect().height", selector) > 40
 
 
+def test_a_machine_is_proved_and_its_countermodel_is_shown(served: Callable[..., Server], chromium: Browser) -> None:
+    server = served("fifo")
+    reader = Reader(chromium, server.address)
+    reader.open()
+    reader.click("#tab-asking")
+    reader.click("[data-key=prove-any_larger_number]")
+    reader.wait("document.querySelector('.verdicts')")
+    reader.wait("document.getElementById('title').textContent.startsWith('any_larger_number')")
+    assert {text.split()[0] for text in reader.texts(".verdict")} == {"refuted"}
+    assert reader.browser.run("return document.querySelectorAll('#diagram circle.wrong').length") == 1
+    assert "3 processes" in reader.text("#asking"), "the questions stay those of the protocol"
+    reader.click("#link")
+    reader.wait("document.getElementById('message').textContent.includes('it has no link')")
+    reader.browser.run("document.getElementById('place').dispatchEvent(new Event('change'))")
+    reader.wait("document.getElementById('title').textContent.startsWith('fifo in')")
+
+
 def test_ten_thousand_steps_are_scrubbed_without_stutter(reading: Callable[..., Reader], chromium: Browser) -> None:
     reader = reading("cykas", {"scope": "starvation"})
     reader.click("#tab-asking")

@@ -263,6 +263,10 @@ export class Diagram {
     for (let step = Math.max(first, 1); step <= last; step += 1) {
       const made = this.run.steps[step - 1];
       const x = this.x(step);
+      if (made.process === null) {
+        found.push(svg("line", { x1: x, y1: 24, x2: x, y2: this.height - 8, class: `unseen${this.when(step)}` }));
+        continue;
+      }
       const y = this.y(made.process);
       const later = this.when(step);
       const claimed = (made.violations || []).filter((each) => each.claimed);
