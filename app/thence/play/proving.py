@@ -114,8 +114,8 @@ def _with_changes(steps: Sequence[dict[str, Any]], told: Sequence[Mapping[str, A
 
 def _other(call: str) -> dict[str, Any]:
     """A step that an observer does not see."""
-    trail = {"handler": None, "lines": [], "decisions": [], "fault": ""}
-    shown = {"title": call, "kind": "event", "process": None, "details": [], "events": []}
+    trail: dict[str, Any] = {"handler": None, "lines": [], "decisions": [], "fault": ""}
+    shown: dict[str, Any] = {"title": call, "kind": "event", "process": None, "details": [], "events": []}
     return {**shown, "recorded": {}, "trail": trail}
 
 
