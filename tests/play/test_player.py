@@ -409,6 +409,16 @@ def test_a_machine_is_proved_and_its_countermodel_is_shown(served: Callable[...,
     reader.wait("document.getElementById('title').textContent.startsWith('fifo in')")
 
 
+def test_a_file_without_a_protocol_has_its_proofs(served: Callable[..., Server], chromium: Browser) -> None:
+    reader = Reader(chromium, served("happens_before").address)
+    reader.open()
+    assert "has no protocol" in reader.text("#message")
+    declared = load("happens_before").specification
+    assert declared is not None
+    assert len(reader.texts("[data-key^=prove]")) == len(declared.theorems) + len(declared.machines)
+    assert chromium.run("return document.querySelectorAll('#diagram svg *').length") == 0
+
+
 def test_ten_thousand_steps_are_scrubbed_without_stutter(reading: Callable[..., Reader], chromium: Browser) -> None:
     reader = reading("cykas", {"scope": "starvation"})
     reader.click("#tab-asking")

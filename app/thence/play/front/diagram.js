@@ -52,6 +52,11 @@ export class Diagram {
     this.draw();
   }
 
+  clear() {
+    this.run = null;
+    fill(this.picture);
+  }
+
   fit() {
     const room = (this.host.clientWidth - LEFT - RIGHT) / (this.run.length + 1);
     this.step = Math.max(LEAST_STEP, Math.min(MOST_STEP, Math.floor(room)));

@@ -215,7 +215,19 @@ class Player {
     this.source.show(text, this.rules, !this.answers.edits);
     await this.load();
     if (this.summary && (this.summary.protocols.length || start.scenario || this.config.mode === "kept")) await this.begin(start);
-    else if (this.summary) this.tell("This file has no protocol: there is no run to show. Its theorems and machines are under Questions.");
+    else if (this.summary) this.withoutRuns();
+  }
+
+  /** A file with theorems and machines only. */
+  withoutRuns() {
+    this.run = null;
+    this.diagram.clear();
+    this.titleOf.textContent = this.name;
+    for (const element of [this.state, this.kinds, this.laws]) fill(element);
+    this.questions.show(this.summary, {}, {});
+    fill(this.next, h("p", { class: "none" }, "There is no protocol, so there are no steps."));
+    this.tab("asking");
+    this.tell("This file has no protocol: there is no run to show. Its theorems and machines are under Questions.");
   }
 
   async load() {
