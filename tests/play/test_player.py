@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.browser import Browser, started
+from tests.play.playground_site import PACKAGE, site
 
 from thence.dsl.load import load
 from thence.play.backend.backend import Backend
+from thence.play.playground import PYODIDE
 from thence.play.server import Served, Server
 
 WAIT_S = 60.0
@@ -93,15 +97,38 @@ def _chromium() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(name="reading")
-def _reading(chromium: Browser, served: Callable[..., Server]) -> Iterator[Callable[..., Reader]]:
-    """Opens the player; at the end of the test nothing may have been complained about, and nobody else asked."""
+@pytest.fixture(name="playground", scope="module")
+def _playground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the playground, served as a site is."""
+    if not (PACKAGE / PYODIDE[0]).is_file():
+        pytest.skip("needs Pyodide: npm ci in editors/playground")
+    with site(tmp_path_factory.mktemp("playground")) as address:
+        yield address
+
+
+def fragment_of(name: str, start: dict[str, Any], text: str | None) -> str:
+    """A link to what the player of the command line would begin with."""
+    value = {"name": name, "place": start, "at": 0, "text": load(name).source.text if text is None else text}
+    packed = zlib.compress(json.dumps(value).encode(), wbits=-15)
+    return f"#run={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
+
+
+@pytest.fixture(name="reading", params=["server", pytest.param("browser", marks=pytest.mark.long)])
+def _reading(request: pytest.FixtureRequest, chromium: Browser) -> Iterator[Callable[..., Reader]]:
+    """Opens the player, over a server and over the interpreter in the browser.
+
+    At the end of the test nothing may have been complained about, and nobody else asked.
+    """
     addresses: list[str] = []
 
     def read(name: str, start: dict[str, Any] | None = None, text: str | None = None, fragment: str = "") -> Reader:
-        server = served(name, start, text)
-        addresses.append(server.address)
-        reader = Reader(chromium, server.address)
+        if request.param == "server":
+            address = request.getfixturevalue("served")(name, start, text).address
+        else:
+            address = request.getfixturevalue("playground")
+            fragment = fragment or fragment_of(name, start or {}, text)
+        addresses.append(address.rpartition("/")[0])
+        reader = Reader(chromium, address)
         reader.open(fragment)
         return reader
 
@@ -363,6 +390,33 @@ def test_a_narrow_window_has_everything_and_does_not_scroll_sideways(
     assert chromium.run("return document.documentElement.scrollWidth") <= 390
     for selector in ("#diagram", "#source", "#state", "#next"):
         assert chromium.run("return document.querySelector(arguments[0]).getBoundingClientRect().height", selector) > 40
+
+
+def test_a_machine_is_proved_and_its_countermodel_is_shown(served: Callable[..., Server], chromium: Browser) -> None:
+    server = served("fifo")
+    reader = Reader(chromium, server.address)
+    reader.open()
+    reader.click("#tab-asking")
+    reader.click("[data-key=prove-any_larger_number]")
+    reader.wait("document.querySelector('.verdicts')")
+    reader.wait("document.getElementById('title').textContent.startsWith('any_larger_number')")
+    assert {text.split()[0] for text in reader.texts(".verdict")} == {"refuted"}
+    assert reader.browser.run("return document.querySelectorAll('#diagram circle.wrong').length") == 1
+    assert "3 processes" in reader.text("#asking"), "the questions stay those of the protocol"
+    reader.click("#link")
+    reader.wait("document.getElementById('message').textContent.includes('it has no link')")
+    reader.browser.run("document.getElementById('place').dispatchEvent(new Event('change'))")
+    reader.wait("document.getElementById('title').textContent.startsWith('fifo in')")
+
+
+def test_a_file_without_a_protocol_has_its_proofs(served: Callable[..., Server], chromium: Browser) -> None:
+    reader = Reader(chromium, served("happens_before").address)
+    reader.open()
+    assert "has no protocol" in reader.text("#message")
+    declared = load("happens_before").specification
+    assert declared is not None
+    assert len(reader.texts("[data-key^=prove]")) == len(declared.theorems) + len(declared.machines)
+    assert chromium.run("return document.querySelectorAll('#diagram svg *').length") == 0
 
 
 def test_ten_thousand_steps_are_scrubbed_without_stutter(reading: Callable[..., Reader], chromium: Browser) -> None:

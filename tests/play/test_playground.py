@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import shutil
 import subprocess
 import sys
-import threading
 import zipfile
-from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.play.agreement import digest
+from tests.play.playground_site import PACKAGE
 
 from thence.play.playground import PYODIDE, make, write_program
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "editors" / "playground" / "node_modules" / "pyodide"
 NODE = shutil.which("node")
 
 needs_pyodide = pytest.mark.skipif(
@@ -96,65 +92,3 @@ def test_without_pyodide_nothing_is_made(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="not the folder of the npm package pyodide"):
         make(tmp_path / "playground", tmp_path)
     assert not (tmp_path / "playground").exists()
-
-
-@pytest.fixture(name="address")
-def _address(tmp_path: Path) -> Iterator[str]:
-    """The playground, served as a site is."""
-    make(tmp_path / "playground", PACKAGE)
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing is logged."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(tmp_path / "playground")))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/index.html"
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-@needs_pyodide
-@pytest.mark.long
-def test_a_reader_explores_and_edits_without_anything_installed(address: str) -> None:
-    from tests.browser import started
-    from tests.play.test_player import Reader
-
-    with started() as browser:
-        browser.resize(1400, 900)
-        browser.complaints()
-        reader = Reader(browser, address)
-        reader.open("#file=rst&scope=one")
-        reader.at(0, 0)
-        reader.click(".choice")
-        reader.at(1, 1)
-        assert "SENT: [] -> [p0: [p1: 1]]" in reader.text("#state")
-        reader.click("#back")
-        reader.at(0, 1)
-        reader.click("#tab-asking")
-        reader.click("#explore")
-        reader.wait("document.querySelector('.verdicts')")
-        assert reader.texts(".verdict") == ["holds (L1)"] * 7
-        reader.click("[data-key=mutant-no_merge]")
-        reader.wait("!document.querySelector('.beside').hidden")
-        assert reader.text("#title") == "rst/no_merge in two"
-        reader.browser.run(
-            "const area = document.getElementById('source-text'); area.value = area.value.replace("
-            "'send MSG(m, SENT)', 'send MSG(m, SEN)'); area.dispatchEvent(new Event('input'))"
-        )
-        reader.wait("document.querySelector('#faults .error')")
-        assert "E0201" in reader.text("#faults")
-        reader.open("#file=cykas&scope=two")
-        reader.click("#tab-asking")
-        reader.browser.run("document.getElementById('limit').value = '1000000'")
-        reader.click("#explore")
-        reader.wait("/[1-9][0-9,]* states, depth/.test(document.querySelector('.status').textContent)")
-        reader.click("#stop")
-        reader.wait("document.querySelector('.status').textContent === 'Stopped: nothing is known.'")
-        reader.click("#tab-next")
-        reader.click(".choice")
-        reader.at(1, 1)
-        own = f"request: {address.rpartition('/')[0]}/"
-        assert [each for each in browser.complaints() if not each.startswith(own)] == []

@@ -95,6 +95,7 @@ def test_a_long_recording_is_cut_to_what_leads_to_its_finding() -> None:
     assert in_sight(fine, None).positions == tuple(range(MOST_WHOLE))
 
 
+@pytest.mark.long
 def test_a_million_events_open_at_the_violation_within_seconds() -> None:
     execution = long_run(500_000)
     begun = time.perf_counter()

@@ -32,12 +32,16 @@ class Verified:
         seconds: wall time of the run.
         left: the checks that were not made, since the run was interrupted.
         date: when it ended.
+        player: the page on which one plays runs, and the runs, as `thence.play.report_runs` packs them; or empty.
+        runs: the number of the run that a result shows, by the `id` of the result.
     """
 
     files: Mapping[str, Sequence[Result]]
     seconds: float
     left: Sequence[str] = ()
     date: datetime = field(default_factory=lambda: datetime.now(UTC))
+    player: str = ""
+    runs: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def results(self) -> list[Result]:
@@ -68,7 +72,8 @@ def render(verified: Verified) -> str:
     environment.filters["text"] = _text
     gallery = _Gallery()
     sections = [
-        _section(number, file, results, gallery) for number, (file, results) in enumerate(verified.files.items())
+        _section(number, file, results, gallery, verified.runs)
+        for number, (file, results) in enumerate(verified.files.items())
     ]
     results = verified.results
     return environment.get_template("report.html").render(
@@ -82,6 +87,7 @@ def render(verified: Verified) -> str:
         all_verdicts=VERDICTS,
         diagram_style=STYLE,
         gallery=gallery.packed(),
+        player=verified.player,
     )
 
 
@@ -117,10 +123,15 @@ def _facts(verified: Verified) -> list[tuple[str, str]]:
     return [(name, value) for name, value in found if value]
 
 
-def _section(number: int, file: str, results: Sequence[Result], gallery: _Gallery) -> dict[str, Any]:
+def _section(
+    number: int, file: str, results: Sequence[Result], gallery: _Gallery, runs: Mapping[int, int]
+) -> dict[str, Any]:
     """A file: its lines in order, and how many of its statements have which verdict."""
     verdicts = Counter(result.verdict.value for result in results)
-    rows = [_row(f"r{number}-{at}", file, line, gallery) for at, line in enumerate(lines(results, explained=True))]
+    rows = [
+        {**_row(f"r{number}-{at}", file, line, gallery), "run": runs.get(id(line.first))}
+        for at, line in enumerate(lines(results, explained=True))
+    ]
     first: dict[str, str] = {}
     for row in rows:
         known = first.setdefault(row["explanation"], row["id"])

@@ -234,7 +234,7 @@ def played_case(case: RecordedCase, title: str) -> str:
 
 
 def _page(run: Mapping[str, Any], at: int, said: str, command: str, beside: Mapping[str, Any] | None = None) -> str:
-    summary = {"doc": "", "protocols": [], "machines": [], "theorems": [], "scenarios": []}
+    summary = {"doc": "", "protocols": [], "machines": [], "theorems": [], "scenarios": [], "machine_mutants": []}
     kept = {
         "rules": Backend().about({})["rules"], "name": run["subject"], "text": "", "summary": summary, "judged": [],
         "properties": list(PROPERTIES.values()), "command": command, "run": run, "beside": beside, "said": said,

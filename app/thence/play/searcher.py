@@ -9,9 +9,16 @@ from __future__ import annotations
 import json
 import os
 import threading
+from pathlib import Path
 from typing import Any
 
+from thence.dsl.load import load_bytes
 from thence.play.backend.backend import Backend
+from thence.play.backend.searching import Tell
+from thence.spec.user_error import UserError
+
+PROVE = "prove"
+"""The question that only a server answers."""
 
 
 class _Lines:
@@ -45,6 +52,18 @@ def _first_line() -> bytes:
     return bytes(found)
 
 
+def _answer(backend: Backend, question: dict[str, Any], asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """The answer of the backend; proofs need solvers, which it does not have."""
+    if question["method"] != PROVE:
+        return backend.call(question["method"], asked, tell)
+    from thence.play.proving import prove
+
+    try:
+        return prove(load_bytes(Path(question["name"]), question["text"].encode("utf-8", "replace")), asked, tell)
+    except UserError as error:
+        return {"error": {"kind": type(error).__name__, "message": str(error)}}
+
+
 def main() -> None:
     """Answers the question on standard input."""
     question = json.loads(_first_line())
@@ -54,7 +73,7 @@ def main() -> None:
     loaded = backend.call("load", {"text": question["text"], "name": question["name"]})
     asked = {**question["asked"], "spec": loaded["spec"]}
     try:
-        lines.write(answer=backend.call(question["method"], asked, lambda progress: lines.write(progress=progress)))
+        lines.write(answer=_answer(backend, question, asked, lambda progress: lines.write(progress=progress)))
     except MemoryError:
         lines.write(answer={"error": {"kind": "MemoryError", "message": "out of memory"}})
 

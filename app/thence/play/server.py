@@ -24,6 +24,7 @@ from typing import IO, Any, Final
 
 from thence.play.backend.backend import SEARCHES, Backend
 from thence.play.page import page, policy
+from thence.play.searcher import PROVE
 
 MOST_BYTES: Final = 8 * 2**20
 """The largest question."""
@@ -148,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not isinstance(method, str) or not isinstance(asked, dict):
             raise _Refused(HTTPStatus.BAD_REQUEST)
         served = self.server.served
-        if method in SEARCHES:
+        if method in (*SEARCHES, PROVE):
             self._search(method, asked)
             return
         with served.lock:

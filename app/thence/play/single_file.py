@@ -46,7 +46,19 @@ def single_file(
     Raises:
         NotKept: the file, the beginning or a step is at fault.
     """
-    backend = Backend()
+    config = config_of(Backend(), loaded, start, steps, cycle)
+    run = config["kept"]["run"]
+    return page(config, title=f"{run['scenario'] or run['subject']}: Thence player")
+
+
+def config_of(
+    backend: Backend,
+    loaded: Loaded,
+    start: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]] | None = None,
+    cycle: int = 0,
+) -> dict[str, Any]:
+    """The configuration of the page with one run, as `single_file`. The backend keeps the text from run to run."""
     name = loaded.path.name.removesuffix(".thence")
     text = loaded.source.text
     spec = _answer(backend, "load", {"text": text, "name": name})
@@ -64,8 +76,7 @@ def single_file(
         "rules": backend.about({})["rules"], "name": name, "text": text, "summary": spec["summary"], "judged": judged,
         "command": command, "run": {**run, "cycle": cycle},
     }  # fmt: skip
-    config = {"mode": "kept", "name": name, "at": length, "start": dict(start), "command": command, "kept": kept}
-    return page(config, title=f"{run['scenario'] or run['subject']}: Thence player")
+    return {"mode": "kept", "name": name, "at": length, "start": dict(start), "command": command, "kept": kept}
 
 
 def _answer(backend: Backend, method: str, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,6 +72,8 @@ def test_every_protocol_and_scenario_of_the_library_leads_to_the_player(site: Pa
         ):  # fmt: skip
             for one in there:
                 assert f"../playground/index.html#file={path.stem}&{kind}={one.name}" in links
+        played = {link for link in links if "&mutant=" in link}
+        assert len(played) == len({one.name for one in mutants})
 
 
 def test_the_search_knows_every_page_and_needs_no_server(site: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
@@ -183,11 +184,16 @@ def _serve(session: Session, name: str, served: Served, place: _Place) -> Output
     with server:
         out = sys.stderr if session.json else sys.stdout
         print(f"{name} is played at {server.address}\nCtrl-C ends it.", file=out, flush=True)
-        if place.browser:
+        if place.browser and _has_windows():
             webbrowser.open(server.address)
         with suppress(KeyboardInterrupt):
             server.serve_forever(poll_interval=0.2)
     return Output(exit=AS_EXPECTED)
+
+
+def _has_windows() -> bool:
+    """Whether a browser has somewhere to open a window; one for terminals would take ours."""
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _recorded(session: Session, recording: _Recording, html: str | None, place: _Place) -> Output:

@@ -97,11 +97,16 @@ def _verified(session: Session, files: Sequence[str], report: str, amount: Amoun
         sizes += [("campaigns", len(campaign))] if campaign else []
         left += [] if complete else ["some campaigns"]
     from thence.pages.html_report import Verified, render
+    from thence.pages.result_lines import lines
+    from thence.play.report_runs import runs_of
 
     sections = {names[path]: each for path, each in by_file.items()}
     campaigns = results[sum(map(len, by_file.values())) :]
     sections |= {"campaigns": campaigns} if campaigns else {}
-    write_text(report, render(Verified(sections, time.perf_counter() - started, left)))
+    took = time.perf_counter() - started
+    shown = [[line.first for line in lines(each, explained=True)] for each in by_file.values()]
+    player, runs = runs_of([*{file.path: file for file in loaded}.values()], shown)
+    write_text(report, render(Verified(sections, took, left, player=player, runs=runs)))
     said = "" if complete else "interrupted: this is what was finished\n"
     return Output(
         results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {report}\n",

@@ -74,12 +74,15 @@ def _watch(file: LibraryFile, section: Section) -> Iterator[str]:
     name = rest.partition(" ")[0]
     content = file.specification
     mutants = {one.name for one in content.mutants if isinstance(one.mutated, ir.Protocol)}
+    protocols = {one.name for one in content.protocols}
     known = {
-        "protocol": {one.name for one in content.protocols},
+        "protocol": protocols,
         "scope": {one.name for one in content.scopes},
         "mutant": mutants,
         "scenario": {one.name for one in content.scenarios},
     }
+    if kind == "mutant" and rest.rpartition(" of ")[2] not in protocols:
+        return
     if file.playground and name in known.get(kind, ()):
         yield f'<a href="../{PLAYGROUND}/index.html#file={file.name}&amp;{kind}={name}">Watch it in the player</a>'
         yield ""

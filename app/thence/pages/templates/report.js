@@ -45,15 +45,15 @@
   reveal();
 
   let pictures = null;
-  const unpack = async () => {
-    const packed = Uint8Array.from(atob(document.getElementById("pictures").textContent), (c) => c.charCodeAt(0));
+  const unpack = async (id) => {
+    const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   };
   const draw = async (details) => {
     const place = details.querySelector("[data-picture]:empty");
     if (!place || !details.open || typeof DecompressionStream === "undefined") return;
-    pictures ??= unpack();
+    pictures ??= unpack("pictures");
     const picture = (await pictures)[Number(place.dataset.picture)];
     const parsed = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
     place.replaceChildren(document.importNode(parsed, true));
@@ -61,5 +61,22 @@
   for (const details of document.querySelectorAll("details")) {
     details.addEventListener("toggle", () => draw(details));
     if (details.open) draw(details);
+  }
+
+  let runs = null;
+  const play = async (number) => {
+    const opened = open("", "_blank");
+    runs ??= unpack("runs");
+    const { page, shared, runs: all } = await runs;
+    const { kept, ...config } = all[number];
+    const inside = JSON.stringify({ ...config, kept: { ...shared[kept.name], ...kept } })
+      .replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const text = page.replace("THENCE-CONFIG", () => inside);
+    const address = URL.createObjectURL(new Blob([text], { type: "text/html" }));
+    if (opened) opened.location = address;
+    else location.href = address;
+  };
+  for (const button of document.querySelectorAll("button.play")) {
+    button.addEventListener("click", () => play(Number(button.dataset.run)));
   }
 })();

@@ -103,11 +103,12 @@ class Backend:
         text, name = text_of(asked, "text"), text_of(asked, "name") or "text"
         if text is None:
             raise BadQuestion("no text is given")
+        identity = sha256(f"{name}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
         try:
-            loaded = load_bytes(Path(name), text.encode("utf-8", "surrogatepass"))
+            there = self._texts.get(identity)
+            loaded = load_bytes(Path(name), text.encode("utf-8", "surrogatepass")) if there is None else there
         except UserError as error:
             return {"spec": None, "diagnostics": [], "summary": None, "empty": str(error)}
-        identity = sha256(f"{name}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
         _keep(self._texts, identity, loaded, MOST_TEXTS)
         found = [diagnostic(each) for each in loaded.diagnostics]
         return {"spec": identity, "diagnostics": found, "summary": summary(loaded)}

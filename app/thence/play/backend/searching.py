@@ -140,7 +140,8 @@ def compare(loaded: Loaded, asked: Mapping[str, Any], engine: Engine, tell: Tell
     if name is None:
         raise BadQuestion("no mutant is named")
     known(name, tuple(mutant.name for mutant in content.mutants), "mutant")
-    mutant = next(one for one in content.mutants if one.name == name)
+    named = [one for one in content.mutants if one.name == name]
+    mutant = next((one for one in named if isinstance(one.mutated, ir.Protocol)), named[0])
     if not isinstance(mutant.mutated, ir.Protocol):
         raise BadQuestion(
             f"{name} is a mutant of a machine, which has no runs to show: thence prove {loaded.path} {name}"

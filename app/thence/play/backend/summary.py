@@ -36,6 +36,7 @@ def summary(loaded: Loaded) -> dict[str, Any] | None:
         "machines": [_declared(one) for one in content.machines],
         "theorems": [_declared(one) for one in content.theorems],
         "scenarios": [_scenario(one) for one in content.scenarios],
+        "machine_mutants": [_declared(one) for one in content.mutants if isinstance(one.mutated, ir.Machine)],
     }
 
 
@@ -47,7 +48,11 @@ def _protocol(content: ir.Specification, protocol: ir.Protocol) -> dict[str, Any
     return {
         **_declared(protocol),
         "scopes": [_scope(one) for one in content.scopes if one.protocol == protocol.name],
-        "mutants": [_mutant(one) for one in content.mutants if one.subject == protocol.name],
+        "mutants": [
+            _mutant(one)
+            for one in content.mutants
+            if isinstance(one.mutated, ir.Protocol) and one.subject == protocol.name
+        ],
         "properties": [*protocol.properties, *protocol.eventually],
         "invariants": [one.name for one in protocol.invariants],
     }

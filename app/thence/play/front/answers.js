@@ -21,6 +21,7 @@ export class ServerAnswers {
   constructor() {
     this.searches = true;
     this.edits = true;
+    this.proves = true;
   }
 
   async ask(method, asked, manner = {}) {
@@ -63,7 +64,7 @@ export class ServerAnswers {
 }
 
 /** Of a recording: what the findings up to an event say of the properties that the oracle judges. */
-function judgedByFindings(kept, at) {
+export function judgedByFindings(kept, at) {
   if (!kept.properties) return null;
   const found = kept.run.steps.slice(0, at).flatMap((step, number) => (step.violations ?? []).map((each) => ({ ...each, step: number + 1 })));
   const names = [...new Set([...kept.properties, ...found.map((each) => each.property)])];

@@ -52,6 +52,11 @@ export class Diagram {
     this.draw();
   }
 
+  clear() {
+    this.run = null;
+    fill(this.picture);
+  }
+
   fit() {
     const room = (this.host.clientWidth - LEFT - RIGHT) / (this.run.length + 1);
     this.step = Math.max(LEAST_STEP, Math.min(MOST_STEP, Math.floor(room)));
@@ -263,6 +268,10 @@ export class Diagram {
     for (let step = Math.max(first, 1); step <= last; step += 1) {
       const made = this.run.steps[step - 1];
       const x = this.x(step);
+      if (made.process === null) {
+        found.push(svg("line", { x1: x, y1: 24, x2: x, y2: this.height - 8, class: `unseen${this.when(step)}` }));
+        continue;
+      }
       const y = this.y(made.process);
       const later = this.when(step);
       const claimed = (made.violations || []).filter((each) => each.claimed);

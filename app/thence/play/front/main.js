@@ -1,5 +1,5 @@
 // The player: joins the panels, and keeps what they show together.
-import { Failed, KeptAnswers, NoAnswers, ServerAnswers, WorkerAnswers } from "./answers.js";
+import { Failed, KeptAnswers, judgedByFindings, NoAnswers, ServerAnswers, WorkerAnswers } from "./answers.js";
 import { Diagram } from "./diagram.js";
 import { fill, h, svg } from "./dom.js";
 import { documentWith, keepAsFile, packed, unpacked } from "./link.js";
@@ -215,7 +215,19 @@ class Player {
     this.source.show(text, this.rules, !this.answers.edits);
     await this.load();
     if (this.summary && (this.summary.protocols.length || start.scenario || this.config.mode === "kept")) await this.begin(start);
-    else if (this.summary) this.tell("This file has no protocol: there is no run to show. Its theorems and machines are under Questions.");
+    else if (this.summary) this.withoutRuns();
+  }
+
+  /** A file with theorems and machines only. */
+  withoutRuns() {
+    this.run = null;
+    this.diagram.clear();
+    this.titleOf.textContent = this.name;
+    for (const element of [this.state, this.kinds, this.laws]) fill(element);
+    this.questions.show(this.summary, {}, {});
+    fill(this.next, h("p", { class: "none" }, "There is no protocol, so there are no steps."));
+    this.tab("asking");
+    this.tell("This file has no protocol: there is no run to show. Its theorems and machines are under Questions.");
   }
 
   async load() {
@@ -335,6 +347,15 @@ class Player {
     if (found.property && found.verdict === "refuted") this.tell(`${found.property} is refuted: ${found.steps.length} steps to its counterexample.`);
   }
 
+  /** Shows a run that has no other steps: a countermodel, or the step that breaks an invariant. */
+  async frozen(result) {
+    this.run = new Run(result.run);
+    this.beside = null;
+    this.at = this.run.length;
+    await this.refresh();
+    this.tell(`${result.name} is ${result.verdict}. ${result.run.steps.at(-1)?.violations?.[0]?.text ?? ""}`, true);
+  }
+
   async sideBySide(answer) {
     await this.begin(answer.mutant.start, answer.mutant.steps, answer.mutant.steps.length);
     const original = await this.ask("start", { spec: this.spec, ...answer.original.start, steps: answer.original.steps });
@@ -416,9 +437,9 @@ class Player {
     this.diagram.show(run, at);
     if (this.beside) this.diagramBeside.show(this.beside, Math.min(this.at, this.beside.length));
     fill(this.kinds, legend(run, this.diagram.hidden, (kind) => this.toggle(kind)));
-    const states = run.variables.length || this.answers.edits ? [h("h3", {}, "State"), statePanel(run, at)] : null;
+    const states = run.variables.length || (this.answers.edits && !run.head.frozen) ? [h("h3", {}, "State"), statePanel(run, at)] : null;
     fill(this.state, stepPanel(run, at), h("div", { id: "decided" }), states, flightPanel(run, at));
-    this.questions.show(this.summary, { protocol: run.head.subject.split("/")[0] }, this.asked);
+    if (!run.head.frozen) this.questions.show(this.summary, { protocol: run.head.subject.split("/")[0] }, this.asked);
     this.say("");
     this.choices = null;
     await Promise.all([this.follow(run, at), this.enabled(run, at), this.shownTab === "laws" ? this.judge() : null]);
@@ -449,6 +470,10 @@ class Player {
   }
 
   async enabled(run, at) {
+    if (run.head.frozen) {
+      fill(this.next, h("p", { class: "none" }, "This is a countermodel: it has no other steps. Choose a scope above to run the protocol."));
+      return;
+    }
     if (!this.answers.edits) {
       const recorded = this.config.kept?.text === "";
       const said = recorded ? "This is what happened: there are no other steps to take. The command that judges it:" : "This file has one run. To take other steps, open it in the player:";
@@ -465,6 +490,10 @@ class Player {
     const { run } = this;
     if (!run) return;
     const at = Math.min(this.at, run.length);
+    if (run.head.frozen) {
+      fill(this.laws, propertiesPanel(judgedByFindings({ properties: [], run: { steps: run.steps } }, at), this));
+      return;
+    }
     const judged = await this.ask("judge", { session: run.session, at });
     if (run === this.run && at === Math.min(this.at, run.length)) fill(this.laws, propertiesPanel(judged, this));
   }
@@ -472,6 +501,7 @@ class Player {
   // --- sharing -----------------------------------------------------------------------------------
 
   async share() {
+    if (this.run?.head.frozen) throw new Failed("Kept", "A countermodel is no run of the protocol: it has no link.");
     const value = { name: this.name, place: this.place, at: this.at, cycle: this.run?.head.cycle || undefined };
     if (this.text !== this.opened || !this.isNamed()) value.text = this.text;
     if (this.run && !(this.place.scenario && this.run.head.played)) value.steps = this.run.recorded();
@@ -515,6 +545,7 @@ class Player {
 
   async keep() {
     if (!this.run) return;
+    if (this.run.head.frozen) throw new Failed("Kept", "A countermodel is no run of the protocol: it cannot be kept.");
     if (this.config.mode === "kept") throw new Failed("Kept", "This is such a file already.");
     const { run } = this;
     const judged = [];
@@ -530,6 +561,7 @@ class Player {
 
   async scenario() {
     if (!this.run) return;
+    if (this.run.head.frozen) throw new Failed("Kept", "A countermodel is no run of the protocol: it is no scenario.");
     if (!this.answers.edits) throw new Failed("Kept", "A kept file writes no scenarios.");
     const found = await this.ask("save", { session: this.run.session, at: Math.min(this.at, this.run.length), name: "played" });
     keepAsFile("played.thence", `${this.text.trimEnd()}\n\n${found.text}`, "text/plain");

@@ -21,6 +21,10 @@ export class Questions {
     const { app } = this;
     const searches = app.answers.searches;
     const protocol = summary?.protocols.find((one) => one.name === place.protocol) ?? summary?.protocols[0];
+    if (summary && !protocol && (summary.machines.length || summary.theorems.length)) {
+      fill(this.body, this.proofs(summary));
+      return;
+    }
     if (!summary || !protocol) {
       fill(this.body, h("p", { class: "none" }, searches ? "Mend the text first." : app.config.command ? `This file has one run. To ask more: ${app.config.command}` : ""));
       return;
@@ -41,12 +45,35 @@ export class Questions {
       h("button", { type: "button", "data-key": `mutant-${mutant.name}`, onclick: () => this.compare(mutant.name) }, mutant.name), " ", h("span", { class: "none" }, mutant.doc.split("\n")[0])));
     const scenarios = summary.scenarios.map((scenario) => h("li", {},
       h("button", { type: "button", "data-key": `scenario-${scenario.name}`, onclick: () => app.begin({ scenario: scenario.name }) }, scenario.name), " ", h("span", { class: "none" }, scenario.doc.split("\n")[0])));
-    const proofs = [...summary.machines, ...summary.theorems];
     fill(this.body,
       searches ? [explore, find, random] : null,
       searches && mutants.length ? [h("h3", {}, "Mutants, beside the original"), h("ul", { class: "list" }, mutants)] : null,
       scenarios.length && app.answers.edits ? [h("h3", {}, "Scenarios"), h("ul", { class: "list" }, scenarios)] : null,
-      proofs.length ? [h("h3", {}, "For any number of processes"), h("p", { class: "none" }, "Solvers prove these; the player does not. The command is:"), h("ul", { class: "list" }, proofs.map((one) => h("li", {}, h("code", {}, `thence prove ${app.name} ${one.name}`))))] : null);
+      this.proofs(summary));
+  }
+
+  /** Theorems and machines: proved on request where there are solvers; elsewhere the command stands there. */
+  proofs(summary) {
+    const { app } = this;
+    const named = [...summary.machines, ...summary.theorems, ...(summary.machine_mutants ?? [])];
+    if (!named.length || !app.answers.edits) return null;
+    const said = app.answers.proves ? "By solvers, for any number of messages, too." : "Solvers prove these; there are none in a browser. The command is:";
+    const rows = named.map((one) => h("li", {}, app.answers.proves
+      ? [h("button", { type: "button", "data-key": `prove-${one.name}`, onclick: () => this.prove(one.name) }, one.name), " ", h("span", { class: "none" }, one.doc.split("\n")[0])]
+      : h("code", {}, `thence prove ${app.name} ${one.name}`)));
+    return [h("h3", {}, "Prove, for any number of processes"), h("p", { class: "none" }, said), h("ul", { class: "list" }, rows)];
+  }
+
+  prove(name) {
+    return this.long(`Proving ${name}`, "prove", { spec: this.app.spec, name }, async (answer) => {
+      const rows = answer.results.map((each) => h("tr", {},
+        h("th", { scope: "row" }, each.name), h("td", { class: `verdict ${each.verdict}` }, `${each.verdict} (${each.level})`),
+        h("td", {}, each.run ? h("button", { type: "button", "data-key": `cti-${each.name}`, onclick: () => this.app.frozen(each) }, "show") : each.verdict === "refuted" ? h("details", {}, h("summary", {}, "show"), h("pre", {}, each.explanation)) : ""),
+        h("td", { class: "none" }, each.unknown ?? "")));
+      fill(this.answer, h("h3", {}, "Verdicts"), h("table", { class: "verdicts" }, h("tbody", {}, rows)), h("p", { class: "none" }, "proved: for any number of processes and messages."));
+      const first = answer.results.find((each) => each.verdict === "refuted" && each.run);
+      if (first) await this.app.frozen(first);
+    });
   }
 
   submit(event, ask) {
@@ -62,6 +89,10 @@ export class Questions {
     fill(this.answer);
     fill(this.status, text, " ", h("button", { type: "button", id: "stop", onclick: () => stop.abort() }, "Stop"));
     const onProgress = (progress) => {
+      if (progress.said) {
+        text.textContent = progress.said;
+        return;
+      }
       const depth = `depth ${progress.depth}${progress.expected_depth ? ` of about ${progress.expected_depth}` : ""}`;
       text.textContent = `${said}: ${NUMBER.format(progress.states)} states, ${depth}`;
     };

@@ -1,0 +1,88 @@
+"""The refuted statements of a report: each leads to the player with its run, without anything else at hand."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.browser import started
+
+from thence.dsl import ir
+from thence.dsl.load import load
+from thence.pages.html_report import Verified, render
+from thence.pages.result_lines import lines
+from thence.play.report_runs import runs_of, start_of_result
+from thence.proofs.scopes.scenarios import play_scenario
+from thence.proofs.scopes.scopes import check_mutant, explore_scope
+from thence.spec.verdict import Level, Result, Verdict
+
+
+def results(name: str, mutants: tuple[str, ...] = ()) -> list[Result]:
+    """Results on mutants, scenarios and the first scope of a file."""
+    content = load(name).specification
+    assert content is not None
+    found: list[Result] = []
+    for mutant in content.mutants:
+        if mutant.name in mutants and isinstance(mutant.mutated, ir.Protocol):
+            found += check_mutant(content, mutant)
+    for scenario in content.scenarios[:3]:
+        found += play_scenario(scenario)
+    scope = content.scopes[0]
+    protocol = next(one for one in content.protocols if one.name == scope.protocol)
+    found += explore_scope(protocol, scope.name, scope.workload, scope.expects)
+    return found
+
+
+def unpacked(packed: str) -> Any:
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_every_refuted_result_with_a_run_has_it_and_no_other_result() -> None:
+    found = results("rst", ("no_merge", "no_condition", "self_addressed"))
+    packed, numbers = runs_of([load("rst")], [found])
+    runs = unpacked(packed)["runs"]
+    for result in found:
+        has_run = result.verdict is Verdict.REFUTED and "counterexample" in result.facts and result.kind != "link"
+        assert (id(result) in numbers) is has_run, result.name
+    for result in found:
+        if id(result) in numbers and result.kind == "mutant":
+            config = runs[numbers[id(result)]]
+            assert len(config["kept"]["run"]["steps"]) == len(result.facts["counterexample"])
+            last = {each["property"]: each["standing"] for each in config["kept"]["judged"][-1]["answers"]}
+            name = str(result.facts["property"])
+            assert last.get(name, "violated") == "violated"
+    assert list(unpacked(packed)["shared"]) == ["rst"]
+
+
+def test_of_results_without_runs_there_is_nothing() -> None:
+    other = Result("x", "theorem", "fifo", Verdict.REFUTED, Level.L3, True)
+    assert start_of_result(other) is None
+    assert runs_of([load("rst")], [[other]]) == ("", {})
+
+
+def test_a_reader_of_the_report_plays_a_refuted_statement(tmp_path: Path) -> None:
+    found = results("rst", ("no_merge",))
+    shown = [line.first for line in lines(found, explained=True)]
+    packed, numbers = runs_of([load("rst")], [shown])
+    file = tmp_path / "report.html"
+    file.write_text(render(Verified({"rst": found}, 1.0, player=packed, runs=numbers)), encoding="utf-8")
+    with started() as browser:
+        browser.open(file)
+        assert browser.run("return document.querySelectorAll('button.play').length") >= 1
+        browser.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        browser.driver.find_element("css selector", "button.play").click()
+        end = time.monotonic() + 30
+        while len(browser.driver.window_handles) < 2:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        browser.driver.switch_to.window(browser.driver.window_handles[1])
+        while browser.run("return document.documentElement.dataset.ready ?? ''") != "true":
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert browser.run("return document.getElementById('title').textContent") == "rst/no_merge in two"
+        assert browser.run("return document.querySelectorAll('circle.wrong').length") == 1
+        assert browser.complaints() == []
