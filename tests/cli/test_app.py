@@ -31,6 +31,7 @@ SMALL = {
     ("explore",): ["mf", "--processes", "2", "--sends", "1"],
     ("prove",): ["fifo", "causal", "--no-cache"],
     ("bmc",): ["rst", "--depth", "2", "--processes", "2", "--sends", "1"],
+    ("infer",): ["fifo", "nobody"],
     ("recheck",): ["."],
     ("executions",): ["mf", "--processes", "2", "--messages", "1"],
     ("export",): ["fifo", "--processes", "2", "--sends", "1"],

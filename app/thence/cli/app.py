@@ -41,6 +41,7 @@ COMMANDS = {
     "prove": "Prove theorems and machines for any number of processes. The number of messages has no bound either.",
     "bmc": "Look for violations within a number of steps. A machine may have any number of processes; a protocol runs "
     "in a scope.",
+    "infer": "Find invariants that prove what a machine states. A statement that is false is shown by a run.",
     "recheck": "Check a certificate again, trusting nothing in it. Exits with 0 if it is confirmed, with 1 if it is "
     "not what it says, with 3 if that could not be decided.",
     "conform": "Drive an implementation through random schedules. It may be written in any language; the oracle and, "

@@ -72,6 +72,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "thence bmc synchronous rendezvous --depth 2", "Look for a run of a machine that violates it, of any size."
         ),
     ),
+    "infer": (
+        Example(
+            "thence infer synchronous rendezvous --hide all", "Find the invariants of a machine of the library again."
+        ),
+    ),
     "recheck": (Example("thence recheck fifo-certificate --jobs 1", "Check a certificate that somebody gave you."),),
     "conform": (
         Example("thence conform --impl mine:Direct --cases 20", "Test a class of your own against the oracle alone."),

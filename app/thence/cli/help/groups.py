@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Check a specification", ("check", "explain", "fmt", "run", "repl", "explore", "export")),
-    ("Prove it", ("prove", "bmc", "recheck")),
+    ("Prove it", ("prove", "infer", "bmc", "recheck")),
     ("Test code", ("conform", "mutate", "demo", "campaign")),
     ("Judge recordings", ("trace",)),
     ("Check the library", ("verify",)),

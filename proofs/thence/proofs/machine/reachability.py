@@ -150,7 +150,7 @@ NUMBERS_BELOW = 16
 
 
 @dataclass(slots=True)
-class _Unrolling:
+class Unrolling:
     """The machine's steps as constants: a choice for every step, cells for every state."""
 
     machine: ir.Machine
@@ -417,7 +417,7 @@ def _searched_in(
     universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
     if any(parameter.type == NAT for action in actions(machine) for parameter in action.parameters):
         universe.setdefault("nat", WINDOW)
-    unrolling = _Unrolling(machine, Grounding(universe), symbols(machine), actions(machine))
+    unrolling = Unrolling(machine, Grounding(universe), symbols(machine), actions(machine))
     unrolling.start()
     grounding = unrolling.grounding
     stages: list[Stage] = []
@@ -445,7 +445,7 @@ def _searched_in(
         runs: dict[str, TransitionRun] = {}
         for name, found in answer.models.items():
             try:
-                runs[name] = _replayed(unrolling, goals[name], found.stage, found.values)
+                runs[name] = replayed(unrolling, goals[name], found.stage, found.values)
             except Unsupported as reason:
                 unsearchable[name] = str(reason)
         return runs
@@ -467,7 +467,7 @@ def _is_of_a_state(goal: Goal) -> bool:
     return isinstance(goal, Falsification) and not free_locals(goal.formula.body)
 
 
-def _replayed(unrolling: _Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> TransitionRun:
+def replayed(unrolling: Unrolling, goal: Goal, length: int, values: Mapping[str, int | bool]) -> TransitionRun:
     """The run of a model, replayed; the goal must be reached. Raises: CrossCheckError."""
     grounding = unrolling.grounding
     given = {name: grounding.table(cells, values) for name, cells in unrolling.states[0].items()}

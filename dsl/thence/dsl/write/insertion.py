@@ -1,0 +1,30 @@
+"""Lines put into a declaration of a file; everything else stays as it is, character by character."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_AFTER = ("prove ", "expect ", "stable ", "reachable ")
+"""The lines of a machine before which its invariants stand."""
+
+
+def with_machine_lines(text: str, header: int, lines: Sequence[str]) -> str:
+    """The text with lines put into the machine whose declaration begins at line `header` (from 1).
+
+    They stand after its last invariant; where it has none, before what it states or expects, or at its end.
+    """
+    own = text.split("\n")
+    end = header
+    while end < len(own) and (not own[end].strip() or own[end].startswith((" ", "\t"))):
+        end += 1
+    while end > header and not own[end - 1].strip():
+        end -= 1
+    block = range(header, end)
+    invariants = [number for number in block if own[number].startswith("  invariant ")]
+    if invariants:
+        at = invariants[-1] + 1
+        while at < end and own[at].startswith("   "):
+            at += 1
+    else:
+        at = next((number for number in block if own[number].strip().startswith(_AFTER)), end)
+    return "\n".join((*own[:at], *(f"  {line}" for line in lines), *own[at:]))

@@ -1,0 +1,214 @@
+"""Clauses that are true in every sample: short ones by enumeration, others as the denial of a state.
+
+NOTE(rows): for one assignment to the variables of a template, the truth values of its atoms are the bits of a number,
+a row. What the samples show of a template is its set of rows. A clause is true in all samples if every row has one of
+its literals; for each literal the rows that have it are again the bits of a number, so this is one `or` for each.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations, product
+from math import log2
+
+from thence.dsl import ir
+from thence.proofs.infer.compiled import Compiled, compiled_row, value_in
+from thence.proofs.infer.vocabulary import Template, cost
+from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, implies, local, negation, substitute
+from thence.proofs.logic.structure import Structure
+
+DOUBT = 4.0
+"""Weight of each halving of the rows that speak for a clause, below 32."""
+
+ATTEMPTS = 8
+"""Number of times that a smaller denial of one row is looked for, in random orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A disjunction of literals, for all different values of the variables.
+
+    Attributes:
+        literals: atoms, each with whether it is affirmed; in one order, so that equal clauses are the same.
+    """
+
+    variables: tuple[ir.Variable, ...]
+    literals: tuple[tuple[ir.Expr, bool], ...]
+
+    @property
+    def weight(self) -> int:
+        """How much there is to read."""
+        return 3 * len(self.literals) + sum(cost(atom) for atom, _ in self.literals) + len(self.variables)
+
+    @property
+    def connected(self) -> bool:
+        """Whether its variables belong together: each atom shares one with another, directly or by others."""
+        groups: list[set[str]] = []
+        for atom, _ in self.literals:
+            own = set(free_locals(atom))
+            apart = [group for group in groups if not group & own]
+            groups = [*apart, own.union(*(group for group in groups if group & own))]
+        return len(groups) == 1
+
+    @property
+    def formula(self) -> ir.Expr:
+        """The clause as an implication: what is denied, then what is affirmed."""
+        premises = [atom for atom, affirmed in self.literals if not affirmed]
+        conclusions = [atom for atom, affirmed in self.literals if affirmed]
+        premises += [
+            negation(equal(local(one), local(other)))
+            for at, one in enumerate(self.variables)
+            for other in self.variables[at + 1 :]
+            if one.type == other.type
+        ]
+        body = implies(conj(premises), disj(conclusions)) if conclusions else negation(conj(premises))
+        return forall(self.variables, body)
+
+
+def clause_of(template: Template, literals: Iterable[tuple[ir.Expr, bool]]) -> Clause:
+    """The clause under the names that come first of all that its variables could have."""
+    chosen = list(literals)
+    used: dict[str, None] = {}
+    for atom, _ in chosen:
+        used.update(dict.fromkeys(free_locals(atom)))
+    variables = [each for each in template.variables if each.name in used]
+    by_sort: dict[str, list[ir.Variable]] = {}
+    for each in template.variables:
+        by_sort.setdefault(str(each.type), []).append(each)
+    groups = [[each for each in variables if str(each.type) == sort] for sort in by_sort]
+    best: tuple[str, tuple[tuple[ir.Expr, bool], ...], tuple[ir.Variable, ...]] | None = None
+    for orders in product(*(permutations(group) for group in groups)):
+        renamed: dict[str, ir.Expr] = {}
+        named: list[ir.Variable] = []
+        for all_of_sort, order in zip(by_sort.values(), orders, strict=True):
+            for old, new in zip(order, all_of_sort, strict=False):
+                renamed[old.name] = local(new)
+                named.append(new)
+        changed = [(_ordered(substitute(atom, renamed)), affirmed) for atom, affirmed in chosen]
+        changed.sort(key=lambda each: (each[1], _sort_key(each[0])))
+        key = repr([(_sort_key(atom), affirmed) for atom, affirmed in changed])
+        if best is None or key < best[0]:
+            best = (key, tuple(changed), tuple(named))
+    assert best is not None
+    return Clause(best[2], best[1])
+
+
+def _ordered(atom: ir.Expr) -> ir.Expr:
+    """An equality with its sides in one order."""
+    if isinstance(atom, ir.Comparison) and atom.operator == "=" and _sort_key(atom.right) < _sort_key(atom.left):
+        return equal(atom.right, atom.left)
+    return atom
+
+
+def _sort_key(expr: ir.Expr) -> str:
+    return repr(expr)
+
+
+@dataclass(slots=True)
+class Rows:
+    """What samples show of a template. `false_in(j)` has a bit for each row in which atom j is false."""
+
+    template: Template
+    function: Compiled
+    known: set[int] = field(default_factory=set)
+    seen: int = 0
+    columns: list[int] = field(default_factory=list)
+    full: int = 0
+    _costs: list[int] = field(default_factory=list)
+
+    def learn(self, states: Sequence[Structure]) -> None:
+        """Adds the rows of states."""
+        new = {row for state in states for _, row in value_in(self.function, state)} - self.known
+        if not self.columns:
+            self.columns = [0] * len(self.template.atoms)
+            self._costs = [cost(atom) for atom in self.template.atoms]
+        if new:
+            self._append(sorted(new))
+
+    def _append(self, rows: Sequence[int]) -> None:
+        """Rows become bits of the columns."""
+        width, first = len(self.columns), len(self.known)
+        digits = [format(row, f"0{width}b") for row in reversed(rows)]
+        for at in range(width):
+            self.columns[at] |= int("".join(digit[width - 1 - at] for digit in digits), 2) << first
+        self.known.update(rows)
+        self.full = (1 << len(self.known)) - 1
+
+    def short_clauses(self) -> Iterator[Clause]:
+        """The clauses of one and two literals that are true in all samples and do not say less than another one."""
+        atoms = self.template.atoms
+        varying: list[tuple[int, bool, int]] = []
+        for at, column in enumerate(self.columns):
+            if column in (self.full, 0):
+                yield clause_of(self.template, [(atoms[at], column == self.full)])
+            else:
+                varying += [(at, True, column), (at, False, self.full ^ column)]
+        for number, (at, affirmed, column) in enumerate(varying):
+            for other, also, second in varying[:number]:
+                if at != other and column | second == self.full:
+                    yield clause_of(self.template, [(atoms[at], affirmed), (atoms[other], also)])
+
+    def denials(self, state: Structure, chance: random.Random) -> Iterator[tuple[float, Clause]]:
+        """Clauses that are true in all samples and false in the state, as short as a few attempts find them.
+
+        Each comes with a measure of doubt: its weight, and more where few samples speak for it.
+        """
+        for row in dict.fromkeys(row for _, row in value_in(self.function, state)):
+            if row not in self.known:
+                yield from self._denials_of(row, chance)
+
+    def _denials_of(self, row: int, chance: random.Random) -> Iterator[tuple[float, Clause]]:
+        agreeing = [column if row >> at & 1 else self.full ^ column for at, column in enumerate(self.columns)]
+        found: set[tuple[int, ...]] = set()
+        for attempt in range(ATTEMPTS):
+            chosen = self._cover(agreeing, chance, attempt)
+            if chosen is not None and chosen not in found:
+                found.add(chosen)
+                atoms = self.template.atoms
+                clause = clause_of(self.template, [(atoms[at], not row >> at & 1) for at in chosen])
+                yield clause.weight + DOUBT * max(0.0, 5 - log2(self._support(agreeing, chosen))), clause
+
+    def _support(self, agreeing: Sequence[int], chosen: Sequence[int]) -> int:
+        """The number of rows that only one of the literals makes true, for the literal of which it is smallest."""
+        counts: list[int] = []
+        for at in chosen:
+            rest = self.full
+            for other in chosen:
+                if other != at:
+                    rest &= agreeing[other]
+            counts.append(rest.bit_count())
+        return min(counts)
+
+    def _cover(self, agreeing: Sequence[int], chance: random.Random, attempt: int) -> tuple[int, ...] | None:
+        """Atoms on all of which no sample agrees with the row; none of them can be left out."""
+        left, chosen = self.full, list[int]()
+        order = list(range(len(agreeing)))
+        chance.shuffle(order)
+        while left:
+            noise = (1.0, 1.5)[attempt % 2]
+            best = min(
+                order,
+                key=lambda at: (
+                    (left & agreeing[at]).bit_count() * (1.0 if attempt == 0 else chance.uniform(1.0, noise + attempt)),
+                    self._costs[at],
+                ),
+            )
+            if left & agreeing[best] == left:
+                return None
+            left &= agreeing[best]
+            chosen.append(best)
+        for at in sorted(chosen, key=lambda each: -self._costs[each]):
+            rest = self.full
+            for other in chosen:
+                if other != at:
+                    rest &= agreeing[other]
+            if not rest:
+                chosen.remove(at)
+        return tuple(sorted(chosen))
+
+
+def rows_of(template: Template) -> Rows:
+    """No rows yet. Raises: Unsupported."""
+    return Rows(template, compiled_row(template.atoms, template.variables))

@@ -1,0 +1,72 @@
+"""Runs of bounded length in a small universe that make a formula false: what no random run met may still be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from thence.dsl import ir
+from thence.proofs.infer.solver_process import Asked, SolverProcess
+from thence.proofs.logic.ground import Grounding, any_of, negated, quoted
+from thence.proofs.machine.obligations import signature_of
+from thence.proofs.machine.reachability import NUMBERS_BELOW, Falsification, TransitionRun, Unrolling, replayed
+from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.solving.finite_models import full_universe
+
+SECONDS = 2.5
+"""Time limit of the search for one run."""
+
+
+@dataclass(slots=True)
+class FiniteRuns:
+    """All runs of up to `depth` steps in one universe; the solver keeps them between questions."""
+
+    machine: ir.Machine
+    universe: Mapping[str, int]
+    depth: int
+    process: SolverProcess
+    _unrolling: Unrolling = field(init=False)
+    _solver: int = field(init=False)
+    _asked: int = 0
+    _sent: int = 0
+    _declared: int = 0
+
+    def __post_init__(self) -> None:
+        whole = {**self.universe, **full_universe(signature_of(self.machine), self.universe)}
+        self._unrolling = Unrolling(self.machine, Grounding(whole), symbols(self.machine), actions(self.machine))
+        self._solver = self.process.new_solver()
+        self._unrolling.start()
+        for _ in range(self.depth):
+            self._unrolling.advance()
+
+    def violation(self, formula: ir.Expr) -> TransitionRun | None:
+        """A run that ends where the closed formula is false; None where there is none, or none is found in time.
+
+        Raises: Unsupported; OutOfTime; CrossCheckError.
+        """
+        grounding = self._unrolling.grounding
+        ends: list[str] = []
+        for number, state in enumerate(self._unrolling.states):
+            name = f"asked~{self._asked}@{number}"
+            grounding.constants[name] = "Bool"
+            false_there = negated(grounding.formula(formula, state, {}))
+            grounding.assertions.append(f"(= {quoted(name)} {false_there})")
+            ends.append(name)
+        asked = f"asked~{self._asked}"
+        grounding.constants[asked] = "Bool"
+        grounding.assertions.append(any_of((negated(quoted(asked)), *map(quoted, ends))))
+        self._asked += 1
+        self._tell()
+        answer = self.process.try_check(self._solver, Asked((asked,), tuple(grounding.constants)), SECONDS)
+        if answer is None or answer.values is None:
+            return None
+        length = next(number for number, name in enumerate(ends) if answer.values[name])
+        goal = Falsification(ir.NamedFormula("a clause", formula))
+        return replayed(self._unrolling, goal, length, answer.values)
+
+    def _tell(self) -> None:
+        grounding = self._unrolling.grounding
+        new = dict(list(grounding.constants.items())[self._declared :])
+        constants = {name: sort if sort == "Bool" else str(NUMBERS_BELOW) for name, sort in new.items()}
+        self.process.tell(self._solver, constants, grounding.assertions[self._sent :])
+        self._declared, self._sent = len(grounding.constants), len(grounding.assertions)

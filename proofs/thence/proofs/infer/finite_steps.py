@@ -1,0 +1,201 @@
+"""Induction in one small universe: does a transition keep a clause where others are true? Search decides it.
+
+Elements of a sort are alike, so of all arguments of a transition only those are tried that differ in which of them are
+the same. What is kept here need not be kept in a larger universe: the prover says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from thence.dsl import ir
+from thence.dsl.ir.types import NAT, Type
+from thence.proofs.infer.solver_process import Asked, SolverProcess
+from thence.proofs.logic.formula import symbols_of
+from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, quoted
+from thence.proofs.logic.structure import Structure, elements
+from thence.proofs.machine.obligations import signature_of
+from thence.proofs.machine.transitions import Action, actions, after, symbols
+from thence.proofs.solving.finite_models import full_universe
+
+NUMBERS_BELOW = 8
+"""Bound on the numbers of a state before a step."""
+
+ARGUMENTS_BELOW = 4
+"""Bound on the numbers that a transition is given as arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A state, in which all that was assumed is true, and a step from it that loses the goal."""
+
+    state: Structure
+    action: Action
+    arguments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """A formula about the parameters of a transition that must be true wherever the transition is enabled."""
+
+    transition: str
+    formula: ir.Expr
+
+
+@dataclass(slots=True)
+class _Case:
+    """One transition with its arguments: a solver that has the guard, and names for formulas before and after."""
+
+    action: Action | None
+    arguments: tuple[int, ...]
+    solver: int
+    grounding: Grounding
+    cells: dict[str, Cells]
+    environment: Mapping[str, Term]
+    before: dict[Hashable, str] = field(default_factory=dict)
+    broken: dict[Hashable, str] = field(default_factory=dict)
+    sent: int = 0
+    declared: int = 0
+
+
+class FiniteSteps:
+    """The steps of a machine in one universe.
+
+    Raises: Unsupported where the machine has no meaning in a finite universe.
+    """
+
+    def __init__(
+        self, machine: ir.Machine, universe: Mapping[str, int], facts: Sequence[ir.Expr], process: SolverProcess
+    ) -> None:
+        self.universe = {**universe, **full_universe(signature_of(machine), universe)}
+        self._machine = machine
+        self._facts = (*(axiom.body for axiom in machine.axioms), *facts)
+        self._process = process
+        self._state: _Case | None = None
+        self._cases = [
+            self._case(action, arguments)
+            for action in actions(machine)
+            for arguments in _different(action, self.universe)
+        ]
+
+    def lost_or_used(self, goal: ir.Expr, known: Sequence[ir.Expr]) -> Violation | set[ir.Expr]:
+        """A step from a state in which `known` is true that makes the goal false; or, where there is none, formulas
+        of `known` that are enough for that.
+
+        Raises: Unsupported; OutOfTime.
+        """
+        used: set[ir.Expr] = set()
+        for case in self._cases:
+            found = self._in_case(case, goal, known)
+            if isinstance(found, Violation):
+                return found
+            used |= found
+        return used
+
+    def enabled_against(self, precondition: Precondition, known: Sequence[ir.Expr]) -> Structure | set[ir.Expr]:
+        """A state in which the transition is enabled and the formula about its parameters is false; or formulas of
+        `known` that exclude that."""
+        used: set[ir.Expr] = set()
+        for case in self._cases:
+            if case.action is not None and case.action.name == precondition.transition:
+                found = self._in_case(case, precondition, known)
+                if isinstance(found, Violation):
+                    return found.state
+                used |= found
+        return used
+
+    def follows(self, goal: ir.Expr, known: Sequence[ir.Expr]) -> bool:
+        """Whether the goal follows from the facts and `known` in any state."""
+        if self._state is None:
+            self._state = self._case(None, ())
+        case = self._state
+        assumed = [self._before(case, formula) for formula in known]
+        asked = Asked((*assumed, self._broken(case, goal)), ())
+        self._tell(case)
+        return self._process.check(case.solver, asked).values is None
+
+    def _in_case(self, case: _Case, goal: ir.Expr | Precondition, known: Sequence[ir.Expr]) -> Violation | set[ir.Expr]:
+        assert case.action is not None
+        if not isinstance(goal, Precondition) and not symbols_of(goal) & case.action.changed:
+            return {goal}
+        assumed = {self._before(case, formula): formula for formula in known}
+        asked = Asked((*assumed, self._broken(case, goal)), tuple(self._cell_names(case)))
+        self._tell(case)
+        answer = self._process.check(case.solver, asked)
+        if answer.values is None:
+            return {assumed[name] for name in answer.core if name in assumed}
+        tables = {name: case.grounding.table(cells, answer.values) for name, cells in case.cells.items()}
+        return Violation(Structure(self.universe, tables), case.action, case.arguments)
+
+    # --- encoding ------------------------------------------------------------------------------
+
+    def _case(self, action: Action | None, arguments: tuple[int, ...]) -> _Case:
+        """The solver of a transition; without one, of states."""
+        grounding = Grounding(self.universe)
+        cells: dict[str, Cells] = {symbol.name: grounding.fresh_cells(symbol) for symbol in symbols(self._machine)}
+        environment = {
+            parameter.name: grounding.element(value, parameter.type)
+            for parameter, value in zip(action.parameters if action else (), arguments, strict=True)
+        }
+        for formula in self._facts:
+            grounding.assertions.append(grounding.formula(formula, cells, {}))
+        for guard in action.guards if action else ():
+            grounding.assertions.append(grounding.formula(guard.body, cells, environment))
+        return _Case(action, arguments, self._process.new_solver(), grounding, cells, environment)
+
+    def _before(self, case: _Case, formula: ir.Expr) -> str:
+        """A name that is true only where the formula is, in the state before the step."""
+        if formula not in case.before:
+            name = case.before[formula] = f"before~{len(case.before)}"
+            case.grounding.constants[name] = "Bool"
+            said = case.grounding.formula(formula, case.cells, {})
+            case.grounding.assertions.append(any_of((negated(quoted(name)), said)))
+        return case.before[formula]
+
+    def _broken(self, case: _Case, formula: ir.Expr | Precondition) -> str:
+        """A name that is true only where the formula is false in the state after the step, if there is a step."""
+        if formula not in case.broken:
+            name = case.broken[formula] = f"broken~{len(case.broken)}"
+            case.grounding.constants[name] = "Bool"
+            match formula:
+                case Precondition():
+                    then = formula.formula
+                case _:
+                    then = formula if case.action is None else after(formula, case.action)
+            said = case.grounding.formula(then, case.cells, case.environment)
+            case.grounding.assertions.append(any_of((negated(quoted(name)), negated(said))))
+        return case.broken[formula]
+
+    def _tell(self, case: _Case) -> None:
+        """Sends what the solver does not have yet."""
+        new = dict(list(case.grounding.constants.items())[case.declared :])
+        constants = {name: sort if sort == "Bool" else str(NUMBERS_BELOW) for name, sort in new.items()}
+        self._process.tell(case.solver, constants, case.grounding.assertions[case.sent :])
+        case.declared, case.sent = len(case.grounding.constants), len(case.grounding.assertions)
+
+    def _cell_names(self, case: _Case) -> Iterator[str]:
+        for cells in case.cells.values():
+            for term in cells.values():
+                yield from (name.strip("|") for name in ([term] if isinstance(term, str) else term.values()))
+
+
+def _different(action: Action, universe: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
+    """Arguments that differ in which elements of a sort are the same: the n-th new element is n."""
+    yield from _more((), [parameter.type for parameter in action.parameters], [], universe)
+
+
+def _more(
+    chosen: tuple[int, ...], types: Sequence[Type], before: Sequence[Type], universe: Mapping[str, int]
+) -> Iterator[tuple[int, ...]]:
+    if len(chosen) == len(types):
+        yield chosen
+        return
+    own = types[len(chosen)]
+    if own == NAT:
+        choices = range(ARGUMENTS_BELOW)
+    else:
+        used = [value for value, type_ in zip(chosen, before, strict=True) if type_ == own]
+        choices = range(min(len(elements(own, universe)), max(used, default=-1) + 2))
+    for value in choices:
+        yield from _more((*chosen, value), types, (*before, own), universe)

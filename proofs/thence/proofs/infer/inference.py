@@ -1,0 +1,394 @@
+"""An inductive strengthening of what a machine states, found and then proved; or a run that violates the statement.
+
+The stages: random runs; clauses that hold in all of them; induction in a small universe, by propositional search; the
+fewest conjuncts; induction in any universe, by a solver, whose counterexamples ask for more. At the end the prover of
+machines proves the machine with what was found, as it proves any other.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from thence.dsl import ir
+from thence.dsl.check import built_in
+from thence.dsl.ir import machine_builtins
+from thence.proofs.infer.clauses import Clause
+from thence.proofs.infer.compiled import compiled_row
+from thence.proofs.infer.finite_runs import FiniteRuns
+from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
+from thence.proofs.infer.naming import name_of
+from thence.proofs.infer.samples import Sampler, violated_in
+from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
+from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
+from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates, vocabulary_of
+from thence.proofs.logic.formula import Unsupported, forall, implies
+from thence.proofs.logic.structure import Structure
+from thence.proofs.machine.counterexample import induction_counterexample, run_counterexample
+from thence.proofs.machine.obligations import Conjunct, delivered_once, preservations, state_properties
+from thence.proofs.machine.prover import prove_machine, refusal
+from thence.proofs.machine.reachability import Falsification, TransitionRun
+from thence.proofs.machine.smallest_run import smallest
+from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.solving.assessment import Assessment
+from thence.proofs.solving.discharge import Discharge
+from thence.proofs.solving.finite_models import Model
+from thence.proofs.solving.session import ProofSession
+from thence.spec.verdict import Verdict
+
+Note = Callable[[str], None]
+
+SAMPLED: tuple[Mapping[str, int], ...] = (
+    {"process": 3, "message": 3},
+    {"process": 2, "message": 4},
+    {"process": 3, "message": 4},
+)
+"""The universes of random runs."""
+
+STATES = 800
+"""Samples of each universe."""
+
+INDUCTIVE: Mapping[str, int] = {"process": 2, "message": 3}
+"""The universe of finite induction."""
+
+REACHED: Mapping[str, int] = {"process": 3, "message": 3}
+DEPTH = 12
+"""The universe and length of the runs that refute clauses."""
+
+SOLVER_MS = 4_000
+"""Time limit of a solver for one obligation during the search."""
+
+SHOTS = 0.25
+"""Share of the time limit that random runs may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long to look, and what fixes the random choices."""
+
+    seconds: float = 120.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A conjunct that was found, and the step that is possible without it, in words."""
+
+    formula: ir.NamedFormula
+    without: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A statement that a run violates, and the run in words."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """What came out.
+
+    Attributes:
+        conjuncts: what was found; proved together with the goals if `proved`.
+        refuted: a goal that is false, with its run.
+        reason: why not everything is proved; empty where it is.
+        assessments: of every statement of the machine with the conjuncts, by the prover of machines.
+    """
+
+    machine: ir.Machine
+    goals: tuple[str, ...]
+    conjuncts: tuple[Found, ...] = ()
+    refuted: Refuted | None = None
+    reason: str = ""
+    seconds: float = 0.0
+    facts: Mapping[str, int] = field(default_factory=dict)
+    assessments: Mapping[str, Assessment] = field(default_factory=dict)
+
+    @property
+    def proved(self) -> bool:
+        return not self.reason and self.refuted is None
+
+    @property
+    def strengthened(self) -> ir.Machine:
+        """The machine with the conjuncts."""
+        return with_conjuncts(self.machine, [found.formula for found in self.conjuncts])
+
+
+def with_conjuncts(machine: ir.Machine, formulas: Iterable[ir.NamedFormula]) -> ir.Machine:
+    return replace(machine, invariants=(*machine.invariants, *formulas))
+
+
+def goals_of(machine: ir.Machine) -> tuple[str, ...]:
+    """The statements about states that are to be proved: those that the file does not expect to fail."""
+    expected = {name: each.verdict for each in machine.expects for name in each.names}
+    stated = (
+        *(invariant.name for invariant in machine.invariants),
+        *(formula.name for formula in state_properties(machine)),
+        *(name for name in machine.prove if name == "at_most_once"),
+    )
+    return tuple(name for name in stated if expected.get(name, "proved") == "proved")
+
+
+def hidden(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
+    """The machine without some of its invariants, or without all where `all` is named."""
+    gone = set(names)
+    kept = tuple(each for each in machine.invariants if each.name not in gone and "all" not in gone)
+    left = {each.name for each in machine.invariants} - {each.name for each in kept}
+    return replace(machine, invariants=kept, prove=tuple(name for name in machine.prove if name not in left))
+
+
+def infer(session: ProofSession, machine: ir.Machine, limits: Limits, note: Note) -> Inference:
+    """Looks for conjuncts with which the goals of a machine are inductive.
+
+    Raises: CrossCheckError where a solver and the evaluator disagree.
+    """
+    started = time.monotonic()
+    goals = goals_of(machine)
+    stated = replace(
+        machine, expects=(), stable=(), reachable=(), prove=tuple(name for name in machine.prove if name in goals)
+    )
+    stated = replace(stated, invariants=tuple(each for each in machine.invariants if each.name in goals))
+    search = _Search(session, stated, limits, note, started)
+    refused = refusal(session, stated)
+    if refused is not None:
+        return Inference(machine, goals, reason=refused)
+    with SolverProcess(started + limits.seconds) as process:
+        try:
+            found = search.run(process)
+        except Unsupported as reason:
+            found = Inference(stated, goals, reason=str(reason))
+        except (OutOfTime, KeyboardInterrupt) as reason:
+            said = "interrupted" if isinstance(reason, KeyboardInterrupt) else str(reason)
+            found = search.partial(said)
+    return replace(found, machine=stated, goals=goals, seconds=time.monotonic() - started)
+
+
+class _Search:
+    """One inference."""
+
+    def __init__(self, session: ProofSession, machine: ir.Machine, limits: Limits, note: Note, started: float) -> None:
+        self._session = session
+        self._machine = machine
+        self._limits = limits
+        self._note = note
+        self._started = started
+        self._strengthening: Strengthening | None = None
+        self._names: dict[ir.Expr, str] = {}
+
+    def run(self, process: SolverProcess) -> Inference:
+        machine = self._machine
+        goals = self._goals()
+        vocabulary = vocabulary_of(machine, [_closed(machine, goal) for goal in goals])
+        samplers = self._sampled(vocabulary)
+        violated = self._violated(samplers)
+        if violated is not None:
+            return violated
+        proposals = Proposals(machine, vocabulary, samplers, random.Random(self._limits.seed))
+        facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
+        runs = FiniteRuns(machine, REACHED, DEPTH, process)
+        self._note("looking for short runs that violate a goal")
+        for goal in goals:
+            run = runs.violation(_closed(machine, goal))
+            if run is not None:
+                return self._refuted(goal, run)
+        search = self._strengthening = Strengthening(
+            proposals, [FiniteSteps(machine, INDUCTIVE, facts, process)], goals, [], self._note, runs
+        )
+        search.start()
+        return self._closed(search)
+
+    def partial(self, reason: str) -> Inference:
+        """What there is when the search ends before its end: the clauses that support each other are true."""
+        conjuncts: tuple[Found, ...] = ()
+        if self._strengthening is not None:
+            clauses = {**self._strengthening.base, **self._strengthening.wanted}
+            conjuncts = tuple(Found(each) for each in self._named(clauses))
+        return Inference(self._machine, (), conjuncts, reason=reason)
+
+    def _goals(self) -> list[Goal]:
+        machine = self._machine
+        goals: list[Goal] = [each.body for each in (*machine.invariants, *state_properties(machine))]
+        if "at_most_once" in machine.prove:
+            deliver = next(action for action in actions(machine) if action.name == "deliver")
+            goals.append(Precondition("deliver", machine_builtins.at_most_once(*deliver.parameters).body))
+        return goals
+
+    def _sampled(self, vocabulary: Vocabulary) -> list[Sampler]:
+        machine = self._machine
+        shows = [
+            compiled_row(template.atoms, template.variables)
+            for variables in (1, 2)
+            for template in templates(vocabulary, sorts_of(machine), variables)
+            if len(template.atoms) <= 100
+        ]
+        samplers: list[Sampler] = []
+        end = self._started + SHOTS * self._limits.seconds
+        for number, universe in enumerate(SAMPLED):
+            self._note(f"random runs, universe {number + 1} of {len(SAMPLED)}")
+            sampler = Sampler(self._session, machine, universe, self._limits.seed + number, shows)
+            sampler.more(STATES, lambda: time.monotonic() > end)
+            samplers.append(sampler)
+        return samplers
+
+    def _violated(self, samplers: Sequence[Sampler]) -> Inference | None:
+        """A goal that is false in a sample."""
+        for goal in self._goals():
+            for sampler in samplers:
+                number = violated_in(_closed(self._machine, goal), sampler.samples)
+                if number is not None:
+                    return self._refuted(goal, sampler.samples.run_to(number))
+        return None
+
+    def _refuted(self, goal: Goal, run: TransitionRun) -> Inference:
+        """The goal is false: the run is made small, and replayed."""
+        machine = self._machine
+        formula = ir.NamedFormula(self._name_of(goal), _closed(machine, goal))
+        short = smallest(machine, Falsification(formula), run)
+        shown = run_counterexample(machine, short, formula)
+        return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()))
+
+    def _name_of(self, goal: Goal) -> str:
+        if isinstance(goal, Precondition):
+            return "at_most_once"
+        stated = (*self._machine.invariants, *state_properties(self._machine))
+        return next(each.name for each in stated if each.body == goal)
+
+    # --- any universe --------------------------------------------------------------------------
+
+    def _closed(self, search: Strengthening) -> Inference:
+        """Closes the goals in the small universe, then asks a solver about any universe, until both agree."""
+        must: dict[ir.Expr, Clause] = {}
+        while True:
+            stuck = search.close()
+            if stuck is not None:
+                return self._stuck(stuck)
+            chosen = {**self._fewest(search, must)}
+            self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
+            failed = self._failed(chosen)
+            if not failed:
+                return self._confirmed(search, chosen)
+            progress = False
+            for discharge in failed:
+                if discharge.countermodel is None:
+                    continue
+                progress |= self._deny(search, must, chosen, discharge.countermodel.structure)
+            if not progress:
+                return self._unsolved(chosen, failed[0])
+
+    def _deny(
+        self, search: Strengthening, must: dict[ir.Expr, Clause], chosen: Mapping[ir.Expr, Clause], state: Structure
+    ) -> bool:
+        """Takes in a clause that denies a state of a larger universe: one at hand, or a new one."""
+        at_hand = sorted(
+            (clause for formula, clause in {**search.base, **search.wanted}.items() if formula not in chosen),
+            key=lambda clause: clause.weight,
+        )
+        for clause in at_hand:
+            if search.proposals.refusal(clause.formula, (state,)) is not None:
+                must[clause.formula] = clause
+                return True
+        new = search.deny(state)
+        if new is not None:
+            must[new.formula] = new
+        return new is not None
+
+    def _fewest(self, search: Strengthening, must: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
+        """What the goals need in the small universe, without what turns out to be unnecessary; and `must`."""
+        chosen = {**search.needed(tuple(must)), **must}
+        for formula in sorted(chosen, key=lambda each: -chosen[each].weight):
+            if formula in must:
+                continue
+            rest = {other: kept for other, kept in chosen.items() if other != formula}
+            if search.is_closed(list(rest)):
+                chosen = rest
+                self._note(f"{len(chosen)} conjuncts are enough in a small universe")
+        return chosen
+
+    def _named(self, clauses: Mapping[ir.Expr, Clause]) -> list[ir.NamedFormula]:
+        machine = self._machine
+        taken = {
+            *(symbol.name for symbol in symbols(machine)),
+            *(transition.name for transition in machine.transitions),
+            *(each.name for each in (*machine.invariants, *machine.axioms, *machine.reachable)),
+            *(each.formula.name for each in machine.stable),
+            *machine.prove,
+            *machine_builtins.MACHINE_PROPERTIES,
+            machine_builtins.HISTORY,
+            machine_builtins.VACUITY,
+        }
+        named: list[ir.NamedFormula] = []
+        for clause in sorted(clauses.values(), key=lambda each: each.weight):
+            name = name_of(clause, taken)
+            taken.add(name)
+            named.append(ir.NamedFormula(name, clause.formula))
+        return named
+
+    def _conjuncts(self, clauses: Mapping[ir.Expr, Clause]) -> list[Conjunct]:
+        machine = with_conjuncts(self._machine, self._named(clauses))
+        invariants = [Conjunct(each, "invariant") for each in machine.invariants]
+        return [*invariants, *(Conjunct(each, "property") for each in state_properties(machine))]
+
+    def _failed(self, clauses: Mapping[ir.Expr, Clause]) -> list[Discharge]:
+        """The obligations that one solver does not prove in a short time."""
+        session = self._session.within(SOLVER_MS).with_one_solver().silent()
+        history = [Conjunct(fact, "history") for fact in built_in.history_facts(self._machine.delivery)]
+        own = self._conjuncts(clauses)
+        known = [*history, *own]
+        asked = [each.obligation for each in preservations(self._machine, own, known)]
+        if "at_most_once" in self._machine.prove:
+            asked.append(delivered_once(self._machine, known))
+        return [discharge for discharge in session.discharge(asked) if not discharge.proved]
+
+    def _confirmed(self, search: Strengthening, clauses: Mapping[ir.Expr, Clause]) -> Inference:
+        """The prover has the last word; each conjunct is shown with a step that is possible without it."""
+        named = self._named(clauses)
+        machine = with_conjuncts(self._machine, named)
+        self._note("the prover proves the machine with what was found")
+        assessments, _ = prove_machine(self._session.silent(), machine)
+        missed = [name for name, each in assessments.items() if each.verdict is not Verdict.PROVED]
+        found = tuple(Found(each, self._without(search, each, named)) for each in named)
+        reason = f"the prover does not prove {', '.join(missed)}" if missed else ""
+        return Inference(self._machine, (), found, reason=reason, assessments=assessments)
+
+    def _without(self, search: Strengthening, formula: ir.NamedFormula, named: Sequence[ir.NamedFormula]) -> str:
+        """A step that loses another conjunct or a goal where this one is missing."""
+        machine = with_conjuncts(self._machine, [each for each in named if each is not formula])
+        history = [Conjunct(fact, "history") for fact in built_in.history_facts(machine.delivery)]
+        own = [
+            *(Conjunct(each, "invariant") for each in machine.invariants),
+            *(Conjunct(each, "property") for each in state_properties(machine)),
+        ]
+        known = [conjunct.formula.body for conjunct in own]
+        for goal in own:
+            found = search.finite[0].lost_or_used(goal.formula.body, known)
+            if isinstance(found, Violation):
+                environment = {
+                    parameter.name: value
+                    for parameter, value in zip(found.action.parameters, found.arguments, strict=True)
+                }
+                model = Model(found.state, environment)
+                shown = induction_counterexample(machine, [*history, *own], goal, found.action, model)
+                return "\n".join(shown.text.splitlines()[:-1])  # without the sentence about the history
+        return ""
+
+    def _stuck(self, stuck: Stuck) -> Inference:
+        name = self._name_of(stuck.goal) if stuck.goal in self._goals() else "a conjunct"
+        reason = f"nothing that can be said with few variables excludes a state from which {name} is lost"
+        return replace(self.partial(reason), reason=reason)
+
+    def _unsolved(self, chosen: Mapping[ir.Expr, Clause], discharge: Discharge) -> Inference:
+        reason = f"inductive in a small universe, but in general not proved: {discharge.obligation.name}"
+        found = tuple(Found(each) for each in self._named(chosen))
+        return Inference(self._machine, (), found, reason=f"{reason}: {discharge.reason}")
+
+
+def _closed(machine: ir.Machine, goal: Goal) -> ir.Expr:
+    """The goal as a closed formula about states."""
+    if not isinstance(goal, Precondition):
+        return goal
+    action = next(action for action in actions(machine) if action.name == goal.transition)
+    return forall(action.parameters, implies(action.guard, goal.formula))

@@ -1,0 +1,50 @@
+"""Names of conjuncts after what they say, and their text in the syntax of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from thence.dsl import ir
+from thence.dsl.write.show import show_expression
+from thence.proofs.infer.clauses import Clause
+from thence.proofs.logic.formula import children
+
+WORDS = 3
+"""Limit on the words of one side of a name."""
+
+
+def name_of(clause: Clause, taken: Collection[str]) -> str:
+    """`before_sent`: what is denied, then what is affirmed; a number where that name is taken."""
+    premises = _words(atom for atom, affirmed in clause.literals if not affirmed)
+    conclusions = _words(atom for atom, affirmed in clause.literals if affirmed)
+    words = [*premises, *conclusions] if conclusions else ["never", *premises]
+    base = "_".join(dict.fromkeys(words)) or "conjunct"
+    if "__" in base or not base[0].isalpha():
+        base = f"found_{base.strip('_')}"
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    return name
+
+
+def line_of(formula: ir.NamedFormula) -> str:
+    """The conjunct as a line of a machine."""
+    return f"invariant {formula.name}: {show_expression(formula.body)}"
+
+
+def _words(atoms: Iterator[ir.Expr]) -> list[str]:
+    found: dict[str, None] = {}
+    for atom in atoms:
+        found.update(dict.fromkeys(_symbols(atom)))
+    return list(found)[:WORDS]
+
+
+def _symbols(expr: ir.Expr) -> Iterator[str]:
+    """The symbols of an atom: a relation without what stands in its arguments."""
+    match expr:
+        case ir.Apply():
+            yield expr.symbol.lower()
+        case _:
+            for part in children(expr):
+                yield from _symbols(part)

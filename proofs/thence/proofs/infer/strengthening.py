@@ -1,0 +1,281 @@
+"""The search for conjuncts: goals, short clauses that samples bear out, and denials of states that no run reaches.
+
+A goal that some step loses is lost from a state, in which all conjuncts so far are true. If that state is reachable,
+the goal is false. Otherwise a clause denies it: one that every sample satisfies, and that is as short as can be found.
+It becomes a goal itself. Where no clause of the vocabulary denies the state, the goal is given up, or, if it was to be
+proved, more variables are allowed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from thence.dsl import ir
+from thence.proofs.infer.clauses import Clause, Rows, rows_of
+from thence.proofs.infer.compiled import Compiled, compiled, value_in
+from thence.proofs.infer.finite_runs import FiniteRuns
+from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
+from thence.proofs.infer.samples import Sampler
+from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
+from thence.proofs.logic.structure import Structure
+from thence.proofs.machine.transitions import step
+
+Goal: TypeAlias = ir.Expr | Precondition
+
+SHORT_OVER = 2
+"""Clauses of one and two literals are enumerated over this many variables."""
+
+SHORT_ATOMS = 80
+"""Templates with more atoms give no clauses by enumeration."""
+
+LITERALS = 6
+"""Limit on the literals of a clause."""
+
+FIRST = 700
+"""Number of samples of each universe from which the templates learn at first."""
+
+REFUSALS = 300
+"""Limit on the clauses that samples refuse before a state counts as one that no clause denies."""
+
+VARIABLES = 4
+"""Limit on the variables of a clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A goal is lost from a state that no clause of the vocabulary denies."""
+
+    goal: Goal
+    state: Structure
+
+
+@dataclass(slots=True)
+class Proposals:
+    """Templates with what some samples show of them, made as they are needed.
+
+    All samples refuse clauses; the templates learn from the first ones, and from those that refused a clause.
+    """
+
+    machine: ir.Machine
+    vocabulary: Vocabulary
+    samplers: list[Sampler]
+    chance: random.Random
+    levels: list[list[Rows]] = field(default_factory=list)
+    learnt: list[Structure] = field(default_factory=list)
+    functions: dict[ir.Expr, Compiled] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.learnt = [state for sampler in self.samplers for state in sampler.samples.states[:FIRST]]
+
+    def level(self, variables: int) -> list[Rows]:
+        """The templates with so many variables."""
+        while len(self.levels) < variables:
+            made: list[Rows] = []
+            for template in templates(self.vocabulary, sorts_of(self.machine), len(self.levels) + 1):
+                rows = rows_of(template)
+                rows.learn(self.learnt)
+                made.append(rows)
+            self.levels.append(made)
+        return self.levels[variables - 1]
+
+    def learn(self, states: Sequence[Structure]) -> None:
+        """The templates learn from more reachable states."""
+        self.learnt.extend(states)
+        for level in self.levels:
+            for rows in level:
+                rows.learn(states)
+
+    def refusal(self, formula: ir.Expr, among: Iterable[Structure] | None = None) -> Structure | None:
+        """A sample, or one of other states, in which the formula is false."""
+        if formula not in self.functions:
+            self.functions[formula] = compiled(formula, ())
+        function = self.functions[formula]
+        every = (state for sampler in self.samplers for state in sampler.samples.states) if among is None else among
+        return next((state for state in every if not value_in(function, state)), None)
+
+    def short(self) -> list[Clause]:
+        """The clauses of one and two literals, the shortest first."""
+        found: dict[Clause, None] = {}
+        for variables in range(1, SHORT_OVER + 1):
+            for rows in self.level(variables):
+                if len(rows.template.atoms) <= SHORT_ATOMS:
+                    found.update(dict.fromkeys(rows.short_clauses()))
+        return sorted(found, key=lambda clause: clause.weight)
+
+    def denials(self, state: Structure, most: int) -> Iterator[list[Clause]]:
+        """The clauses that deny a state: those over few variables first, of these the least doubtful first."""
+        for variables in range(2, most + 1):
+            found: dict[Clause, float] = {}
+            for number in range(1 if variables == 2 else variables, variables + 1):
+                for rows in self.level(number):
+                    for doubt, clause in rows.denials(state, self.chance):
+                        found[clause] = min(doubt, found.get(clause, doubt))
+            if found:
+                yield sorted(found, key=lambda clause: found[clause])
+
+
+@dataclass(slots=True)
+class Strengthening:
+    """The search in finite universes: clauses that goals want, and `base`, the short ones that support themselves."""
+
+    proposals: Proposals
+    finite: list[FiniteSteps]
+    goals: list[Goal]
+    assumed: list[ir.Expr]
+    note: Callable[[str], None]
+    runs: FiniteRuns | None = None
+    base: dict[ir.Expr, Clause] = field(default_factory=dict)
+    wanted: dict[ir.Expr, Clause] = field(default_factory=dict)
+    dead: set[ir.Expr] = field(default_factory=set)
+    cores: dict[tuple[int, Goal], set[ir.Expr]] = field(default_factory=dict)
+    most_variables: int = 3
+    refused: int = 0
+
+    @property
+    def known(self) -> list[ir.Expr]:
+        own = [goal for goal in self.goals if not isinstance(goal, Precondition)]
+        return [*self.assumed, *own, *self.base, *self.wanted]
+
+    def start(self) -> None:
+        """Finds the short clauses that support each other. Raises: Unsupported; OutOfTime."""
+        candidates = self.proposals.short()
+        self.note(f"{len(candidates)} short clauses are true in all samples")
+        kept: dict[ir.Expr, Clause] = {}
+        for clause in candidates:
+            formula = clause.formula
+            if not self.finite[0].follows(formula, list(kept)):
+                kept[formula] = clause
+        self.base = kept
+        self.note(f"{len(kept)} of them say something new")
+        while self._fall():
+            pass
+        self.note(f"{len(self.base)} of them support each other")
+
+    def _fall(self) -> bool:
+        """Takes out the clauses that a step loses; whether there were any."""
+        for number, finite in enumerate(self.finite):
+            for formula in list(self.base):
+                if formula not in self.base or (number, formula) in self.cores:
+                    continue
+                found = self._kept(number, finite, formula)
+                if isinstance(found, Violation):
+                    after = step(found.action, found.arguments, found.state)
+                    lost = [each for each in self.base if self.proposals.refusal(each, (after,)) is not None]
+                    self._drop(lost or [formula])
+                    return True
+        return False
+
+    def _kept(self, number: int, finite: FiniteSteps, goal: Goal) -> Violation | Structure | set[ir.Expr]:
+        """What the goal rests on, or how it is lost. What is kept is remembered."""
+        if (number, goal) in self.cores:
+            return self.cores[number, goal]
+        found: Violation | Structure | set[ir.Expr]
+        if isinstance(goal, Precondition):
+            found = finite.enabled_against(goal, self.known)
+        else:
+            found = finite.lost_or_used(goal, self.known)
+        if isinstance(found, set):
+            self.cores[number, goal] = found
+        return found
+
+    def _drop(self, formulas: Iterable[ir.Expr]) -> None:
+        gone = set(formulas)
+        for each in gone:
+            self.base.pop(each, None)
+            self.wanted.pop(each, None)
+        self.cores = {key: used for key, used in self.cores.items() if not used & gone and key[1] not in gone}
+
+    def close(self) -> Stuck | None:
+        """Adds clauses until every goal is kept; the goal that is stuck otherwise. Raises: Unsupported; OutOfTime."""
+        while (lost := self._first_lost()) is not None:
+            goal, state = lost
+            clause = self._denial(state)
+            if clause is not None:
+                self.wanted[clause.formula] = clause
+                self.note(
+                    f"{len(self.wanted)} clauses wanted, {len(self.dead)} given up, {self.refused} refuted by runs"
+                )
+            elif not isinstance(goal, Precondition) and goal in self.wanted:
+                self.dead.add(goal)
+                self._drop([goal])
+            elif self.most_variables < VARIABLES:
+                self.most_variables += 1
+            else:
+                return Stuck(goal, state)
+        return None
+
+    def _first_lost(self) -> tuple[Goal, Structure] | None:
+        """A goal, or a wanted clause, that some step loses, and the state before."""
+        for number, finite in enumerate(self.finite):
+            for goal in (*self.goals, *reversed(self.wanted)):
+                found = self._kept(number, finite, goal)
+                if isinstance(found, Violation):
+                    return goal, found.state
+                if isinstance(found, Structure):
+                    return goal, found
+        return None
+
+    def deny(self, state: Structure) -> Clause | None:
+        """Adds a clause that denies a state from elsewhere, if there is one."""
+        clause = self._denial(state)
+        if clause is not None:
+            self.wanted[clause.formula] = clause
+        return clause
+
+    def _denial(self, state: Structure) -> Clause | None:
+        """A clause that is false in the state and true in all samples."""
+        for _ in range(REFUSALS):
+            clause = self._shortest(state)
+            if clause is None:
+                return None
+            refuser = self.proposals.refusal(clause.formula)
+            if refuser is not None:
+                self.proposals.learn((refuser,))
+                continue
+            run = None if self.runs is None else self.runs.violation(clause.formula)
+            if run is None:
+                return clause
+            self.refused += 1
+            self.proposals.learn(run.states())
+        return None
+
+    def _shortest(self, state: Structure) -> Clause | None:
+        for clauses in self.proposals.denials(state, self.most_variables):
+            for clause in clauses:
+                if len(clause.literals) <= LITERALS and clause.connected and clause.formula not in self.dead:
+                    return clause
+        return None
+
+    def is_closed(self, formulas: Sequence[ir.Expr]) -> bool:
+        """Whether every step keeps the goals and these formulas, where the formulas are all that is known besides."""
+        own = [goal for goal in self.goals if not isinstance(goal, Precondition)]
+        known = [*self.assumed, *own, *formulas]
+        for finite in self.finite:
+            for goal in (*self.goals, *formulas):
+                found = (
+                    finite.enabled_against(goal, known)
+                    if isinstance(goal, Precondition)
+                    else finite.lost_or_used(goal, known)
+                )
+                if not isinstance(found, set):
+                    return False
+        return True
+
+    def needed(self, more: Sequence[ir.Expr] = ()) -> dict[ir.Expr, Clause]:
+        """The clauses that the goals and some of the clauses rest on, and what these rest on."""
+        everything = {**self.base, **self.wanted}
+        found: dict[ir.Expr, None] = {}
+        waiting: list[Goal] = [*self.goals, *more]
+        while waiting:
+            goal = waiting.pop()
+            for number, finite in enumerate(self.finite):
+                used = self._kept(number, finite, goal)
+                assert isinstance(used, set)
+                for each in used:
+                    if each in everything and each not in found:
+                        found[each] = None
+                        waiting.append(each)
+        return {formula: everything[formula] for formula in found}

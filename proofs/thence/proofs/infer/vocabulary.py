@@ -1,0 +1,268 @@
+"""What a conjunct may say: atoms over few variables, from the signature and from the text of a machine.
+
+A term is a variable, a function of a variable (`src(a)`), or has a form that the text uses (`nxt(at(m), dst(m))`). The
+text also says which role each argument plays: where it compares `k` with `src(m)`, the place of `k` takes senders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
+from thence.proofs.logic.formula import children, equal, free_locals, local, substitute, symbols_of
+from thence.proofs.logic.number_window import speaks_of_all_numbers
+from thence.proofs.machine.transitions import actions, symbols
+
+LETTERS: Mapping[str, str] = {PROCESS.name: "pqr", MESSAGE.name: "abc"}
+"""The names of variables of the built-in sorts."""
+
+ATOMS = 700
+"""Limit on the atoms of one template."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Variables, those of one sort different from each other, and the atoms over them."""
+
+    variables: tuple[ir.Variable, ...]
+    atoms: tuple[ir.Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the text of a machine offers.
+
+    Attributes:
+        roles: for each argument of each symbol the unary functions whose values the text puts there.
+        forms: terms and quantified formulas of the text that have names for all their parts.
+    """
+
+    symbols: tuple[ir.Symbol, ...]
+    roles: Mapping[tuple[str, int], frozenset[str]]
+    forms: tuple[ir.Expr, ...]
+
+
+def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr]) -> Vocabulary:
+    """The vocabulary of the transitions, the axioms, and of what is to be proved."""
+    texts: list[ir.Expr] = [axiom.body for axiom in machine.axioms]
+    roles: dict[tuple[str, int], set[str]] = {}
+    for action in actions(machine):
+        own = [*(guard.body for guard in action.guards), *(update.value for update in action.updates)]
+        texts += own
+        for update in action.updates:
+            _roles_of_update(update, roles)
+    texts += goals
+    for text in texts:
+        _roles_in(text, roles)
+    forms: dict[ir.Expr, None] = {}
+    for text in texts:
+        for part in _parts(text):
+            if _is_form(part):
+                forms[part] = None
+    known = symbols(machine)
+    return Vocabulary(known, {key: frozenset(found) for key, found in roles.items()}, tuple(forms))
+
+
+def templates(vocabulary: Vocabulary, sorts: Sequence[Sort], variables: int) -> Iterator[Template]:
+    """The templates with so many variables, in every division among the sorts."""
+    for chosen in combinations_with_replacement(sorts, variables):
+        named = variables_of(chosen)
+        atoms = tuple(dict.fromkeys(_atoms(vocabulary, named)))[:ATOMS]
+        if atoms:
+            yield Template(named, atoms)
+
+
+def variables_of(sorts: Sequence[Sort]) -> tuple[ir.Variable, ...]:
+    """A variable for each of the sorts, under names as a reader would choose them."""
+    counts: dict[str, int] = {}
+    found: list[ir.Variable] = []
+    taken: set[str] = set()
+    for sort in sorts:
+        number = counts[sort.name] = counts.get(sort.name, -1) + 1
+        letters = LETTERS.get(sort.name, "")
+        name = letters[number] if number < len(letters) else f"{sort.name[0]}{number + 1}"
+        while name in taken:
+            name = f"{sort.name}{number + 1}" if name != f"{sort.name}{number + 1}" else f"{name}_"
+        taken.add(name)
+        found.append(ir.Variable(name, sort))
+    return tuple(found)
+
+
+# --- the text ----------------------------------------------------------------------------------
+
+
+def _parts(expr: ir.Expr) -> Iterator[ir.Expr]:
+    yield expr
+    for part in children(expr):
+        yield from _parts(part)
+
+
+def _is_form(expr: ir.Expr) -> bool:
+    """A term within a term, or a quantified formula, that a conjunct may repeat."""
+    free = free_locals(expr)
+    if not free or len(free) > 3 or not all(isinstance(type_, Sort) for type_ in free.values()):
+        return False
+    match expr:
+        case ir.Apply():
+            return expr.type != BOOL and any(isinstance(argument, ir.Apply) for argument in expr.arguments)
+        case ir.Quantified():
+            return expr.kind != "count" and expr.type == BOOL and not speaks_of_all_numbers(expr)
+        case _:
+            return False
+
+
+def _roles_in(expr: ir.Expr, roles: dict[tuple[str, int], set[str]]) -> None:
+    """The unary functions that stand directly in the arguments of other symbols."""
+    for part in _parts(expr):
+        if isinstance(part, ir.Apply):
+            for at, argument in enumerate(part.arguments):
+                if isinstance(argument, ir.Apply) and len(argument.arguments) == 1:
+                    roles.setdefault((part.symbol, at), set()).add(argument.symbol)
+
+
+def _roles_of_update(update: ir.Update, roles: dict[tuple[str, int], set[str]]) -> None:
+    """Where the new value compares a binder with a unary function, the binder's place takes its values."""
+    places = {argument.name: at for at, argument in enumerate(update.arguments) if isinstance(argument, ir.Local)}
+    for part in _parts(update.value):
+        if isinstance(part, ir.Comparison) and part.operator == "=":
+            for one, other in ((part.left, part.right), (part.right, part.left)):
+                unary = isinstance(other, ir.Apply) and len(other.arguments) == 1
+                if isinstance(one, ir.Local) and one.name in places and unary:
+                    assert isinstance(other, ir.Apply)
+                    roles.setdefault((update.symbol, places[one.name]), set()).add(other.symbol)
+
+
+# --- atoms -------------------------------------------------------------------------------------
+
+
+def _atoms(vocabulary: Vocabulary, variables: tuple[ir.Variable, ...]) -> Iterator[ir.Expr]:
+    """The atoms over the variables. An atom need not have all of them."""
+    names = [local(variable) for variable in variables]
+    values = list(_values(vocabulary, names))
+    yield from _relations(vocabulary, names)
+    yield from (
+        equal(one, other)
+        for at, one in enumerate(values)
+        for other in values[:at]
+        if one.type == other.type and not (isinstance(one, ir.Local) and isinstance(other, ir.Local))
+    )
+    instances = [instance for form in vocabulary.forms for instance in _instances(form, variables)]
+    terms = [instance for instance in instances if instance.type not in (BOOL, NAT)]
+    yield from (instance for instance in instances if instance.type == BOOL)
+    yield from (equal(term, value) for term in terms for value in values if value.type == term.type)
+    yield from _comparisons(vocabulary, names, [each for each in instances if each.type == NAT])
+
+
+def _values(vocabulary: Vocabulary, names: Sequence[ir.Local]) -> Iterator[ir.Expr]:
+    """The variables, the constants, and the functions of one variable, with values in a sort."""
+    yield from names
+    for symbol in vocabulary.symbols:
+        if symbol.result in (BOOL, NAT):
+            continue
+        if not symbol.parameters:
+            yield ir.Apply(symbol.result, symbol.name, ())
+        elif len(symbol.parameters) == 1:
+            yield from (
+                ir.Apply(symbol.result, symbol.name, (name,))
+                for name in names
+                if name.type == symbol.parameters[0].type
+            )
+
+
+def _relations(vocabulary: Vocabulary, names: Sequence[ir.Local]) -> Iterator[ir.Expr]:
+    """Every relation of the variables, and of the functions of one variable that play a role there."""
+    for symbol in vocabulary.symbols:
+        if symbol.result != BOOL or any(parameter.type == NAT for parameter in symbol.parameters):
+            continue
+        for arguments in _arguments(vocabulary, symbol, names):
+            repeated = len(set(arguments)) < len(arguments)
+            free = {name for argument in arguments for name in free_locals(argument)}
+            mixed = len(free) > 1 and not all(isinstance(argument, ir.Local) for argument in arguments)
+            if not mixed and (not repeated or len(names) == 1):
+                yield ir.Apply(BOOL, symbol.name, arguments)
+
+
+def _arguments(vocabulary: Vocabulary, symbol: ir.Symbol, names: Sequence[ir.Local]) -> Iterator[tuple[ir.Expr, ...]]:
+    """The arguments that a symbol may have. Functions of more than one variable are not mixed."""
+    places: list[list[ir.Expr]] = []
+    for at, parameter in enumerate(symbol.parameters):
+        plain: list[ir.Expr] = [name for name in names if name.type == parameter.type]
+        for role in sorted(vocabulary.roles.get((symbol.name, at), ())):
+            function = next((each for each in vocabulary.symbols if each.name == role), None)
+            if function is not None and function.result == parameter.type:
+                plain += [
+                    ir.Apply(function.result, role, (name,))
+                    for name in names
+                    if name.type == function.parameters[0].type
+                ]
+        places.append(plain)
+    for arguments in product(*places):
+        owners = {
+            argument.arguments[0] for argument in arguments if isinstance(argument, ir.Apply) and argument.arguments
+        }
+        if len(owners) <= 1:
+            yield arguments
+
+
+def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
+    """Numbers compared: with each other, and with zero."""
+    terms: dict[ir.Expr, None] = {}
+    for symbol in vocabulary.symbols:
+        if symbol.result == NAT and not any(parameter.type == NAT for parameter in symbol.parameters):
+            for arguments in _arguments(vocabulary, symbol, names):
+                terms[ir.Apply(NAT, symbol.name, arguments)] = None
+    terms.update(dict.fromkeys(instances))
+    yield from (equal(term, ir.Literal_(NAT, 0)) for term in terms)
+    for at, one in enumerate(terms):
+        for other in list(terms)[:at]:
+            if _comparable(one, other):
+                yield ir.Comparison(BOOL, "<=", one, other)
+                yield ir.Comparison(BOOL, "<=", other, one)
+
+
+def _comparable(one: ir.Expr, other: ir.Expr) -> bool:
+    """Whether the functions of variables in both terms are of one variable, or the terms have the same form."""
+    owners = _owners(one) | _owners(other)
+    return len(owners) <= 1 or _form(one) == _form(other)
+
+
+def _owners(term: ir.Expr) -> frozenset[ir.Expr]:
+    return frozenset(
+        inner.arguments[0]
+        for part in _parts(term)
+        if isinstance(part, ir.Apply)
+        for inner in part.arguments
+        if isinstance(inner, ir.Apply) and inner.arguments
+    )
+
+
+def _form(term: ir.Expr) -> object:
+    """The term without the names of its variables."""
+    if isinstance(term, ir.Apply):
+        return (term.symbol, *(_form(argument) for argument in term.arguments))
+    return str(term.type)
+
+
+def _instances(form: ir.Expr, variables: Sequence[ir.Variable]) -> Iterator[ir.Expr]:
+    """A form of the text with variables of the template for its free names, different ones for different names."""
+    free = free_locals(form)
+    choices = [[variable for variable in variables if variable.type == type_] for type_ in free.values()]
+    for chosen in product(*choices):
+        if len(set(chosen)) == len(chosen):
+            yield substitute(form, {name: local(variable) for name, variable in zip(free, chosen, strict=True)})
+
+
+def sorts_of(machine: ir.Machine) -> tuple[Sort, ...]:
+    """The sorts that symbols of the machine are over."""
+    found: dict[Type, None] = {}
+    for symbol in symbols(machine):
+        found.update(dict.fromkeys(parameter.type for parameter in symbol.parameters))
+    return tuple(type_ for type_ in found if isinstance(type_, Sort))
+
+
+def cost(atom: ir.Expr) -> int:
+    """How much there is to read in an atom."""
+    return sum(1 for _ in _parts(atom)) - len(free_locals(atom)) + (2 if symbols_of(atom) else 0)

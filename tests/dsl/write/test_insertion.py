@@ -1,0 +1,24 @@
+"""Lines put into a machine: at their place, and nothing else changes."""
+
+from __future__ import annotations
+
+from thence.dsl.write.insertion import with_machine_lines
+
+HEAD = "machine m:\n  relation r: message\n"
+TAIL = "\n\nmachine other:\n  prove fifo\n"
+
+
+def test_after_the_last_invariant() -> None:
+    text = HEAD + "  invariant a: forall m. r(m)\n    implies sent(m)\n  # about what follows\n  prove causal" + TAIL
+    out = with_machine_lines(text, 1, ["invariant b: true"])
+    assert out == text.replace("sent(m)\n", "sent(m)\n  invariant b: true\n")
+
+
+def test_before_what_is_stated() -> None:
+    text = HEAD + "  prove causal" + TAIL
+    assert with_machine_lines(text, 1, ["x", "y"]) == HEAD + "  x\n  y\n  prove causal" + TAIL
+
+
+def test_at_the_end() -> None:
+    text = "# first\n" + HEAD + "  transition t(m): pass" + TAIL
+    assert with_machine_lines(text, 2, ["x"]) == text.replace(": pass", ": pass\n  x")

@@ -1,0 +1,59 @@
+"""Invariants are found again, a false statement ends in a run, and nothing is called proved that the prover did not."""
+
+from __future__ import annotations
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.find import specification
+from thence.proofs.infer.inference import Inference, Limits, hidden, infer
+from thence.proofs.prove import solver_pool
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
+from thence.spec.verdict import Verdict
+
+
+def inferred(machine: ir.Machine, seconds: float = 240.0) -> Inference:
+    options = Options(workers=1)
+    with solver_pool(options) as pool:
+        return infer(ProofSession(pool, options), machine, Limits(seconds), lambda _: None)
+
+
+def test_a_machine_without_its_invariants_is_proved_again() -> None:
+    machine = specification("synchronous").machines[0]
+    found = inferred(hidden(machine, ["all"]))
+    assert found.proved and found.reason == ""
+    assert not found.machine.invariants and found.conjuncts
+    assert {name: each.verdict for name, each in found.assessments.items()} == dict.fromkeys(
+        found.assessments, Verdict.PROVED
+    )
+    names = [each.formula.name for each in found.conjuncts]
+    assert set(names) <= set(found.assessments) and {"causal", "fifo", "csps", "at_most_once"} <= set(found.assessments)
+    assert all(each.without for each in found.conjuncts)  # none of them is superfluous
+
+
+def test_a_false_statement_ends_in_a_run() -> None:
+    (mutant,) = [each for each in specification("synchronous").mutants if each.name == "acknowledged_unseen"]
+    assert isinstance(mutant.mutated, ir.Machine)
+    machine = hidden(mutant.mutated, ["all"])
+    found = inferred(ir_without_expectations(machine))
+    assert found.refuted is not None and not found.proved and not found.conjuncts
+    assert "causal_send" in found.refuted.text and "is now false" in found.refuted.text
+
+
+def ir_without_expectations(machine: ir.Machine) -> ir.Machine:
+    from dataclasses import replace
+
+    return replace(machine, expects=())
+
+
+def test_time_that_is_over_is_said() -> None:
+    machine = specification("tree").machines[0]
+    found = inferred(hidden(machine, ["all"]), 3.0)
+    assert not found.proved and "time" in found.reason
+
+
+@pytest.mark.long(but="test_a_machine_without_its_invariants_is_proved_again")
+@pytest.mark.parametrize("name", ["mf", "fifo"])
+def test_more_machines(name: str) -> None:
+    assert inferred(hidden(specification(name).machines[0], ["all"])).proved
