@@ -34,7 +34,7 @@ from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
-from thence.proofs.solving.finite_models import Model
+from thence.proofs.solving.finite_models import Model, negated_obligation
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 
@@ -50,12 +50,19 @@ SAMPLED: tuple[Mapping[str, int], ...] = (
 STATES = 800
 """Samples of each universe."""
 
-INDUCTIVE: Mapping[str, int] = {"process": 2, "message": 3}
-"""The universe of finite induction."""
+INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"process": 3, "message": 3})
+"""The universes of finite induction: a larger one once a smaller one has nothing more to say."""
 
 REACHED: Mapping[str, int] = {"process": 3, "message": 3}
-DEPTH = 12
-"""The universe and length of the runs that refute clauses."""
+DEPTHS = (12, 8, 5)
+"""The universe and length of the runs that refute clauses: the longest that a solver can search in time."""
+
+LARGER: tuple[Mapping[str, int], ...] = (
+    {"process": 3, "message": 3},
+    {"process": 3, "message": 4},
+    {"process": 4, "message": 4},
+)
+"""The universes in which a state is looked for where a solver does not prove an obligation."""
 
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
@@ -189,16 +196,24 @@ class _Search:
             return violated
         proposals = Proposals(machine, vocabulary, samplers, random.Random(self._limits.seed))
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        runs = FiniteRuns(machine, REACHED, DEPTH, process)
-        self._note("looking for short runs that violate a goal")
-        for goal in goals:
-            run = runs.violation(_closed(machine, goal))
-            if run is not None:
-                return self._refuted(goal, run)
+        for depth in DEPTHS:
+            self._note(f"looking for runs of up to {depth} steps that violate a goal")
+            runs = FiniteRuns(machine, REACHED, depth, process)
+            for goal in goals:
+                run = None if runs.late else runs.violation(_closed(machine, goal))
+                if run is not None:
+                    return self._refuted(goal, run)
+            if not runs.late:
+                break
         search = self._strengthening = Strengthening(
-            proposals, [FiniteSteps(machine, INDUCTIVE, facts, process)], goals, [], self._note, runs
+            proposals, [FiniteSteps(machine, INDUCTIVE[0], facts, process)], goals, [], self._note, runs
         )
         search.start()
+        for universe in INDUCTIVE[1:]:
+            stuck = search.close()
+            if stuck is not None:
+                return self._stuck(stuck)
+            search.finite.append(FiniteSteps(machine, universe, facts, process))
         return self._closed(search)
 
     def partial(self, reason: str) -> Inference:
@@ -273,9 +288,10 @@ class _Search:
                 return self._confirmed(search, chosen)
             progress = False
             for discharge in failed:
-                if discharge.countermodel is None:
-                    continue
-                progress |= self._deny(search, must, chosen, discharge.countermodel.structure)
+                state = self._state_against(discharge)
+                if state is not None and self._deny(search, must, chosen, state):
+                    progress = True
+                    break
             if not progress:
                 return self._unsolved(chosen, failed[0])
 
@@ -341,7 +357,17 @@ class _Search:
         asked = [each.obligation for each in preservations(self._machine, own, known)]
         if "at_most_once" in self._machine.prove:
             asked.append(delivered_once(self._machine, known))
-        return [discharge for discharge in session.discharge(asked) if not discharge.proved]
+        done = session.discharge(asked, look_for_models=False)
+        return [discharge for discharge in done if not discharge.proved]
+
+    def _state_against(self, discharge: Discharge) -> Structure | None:
+        """A state of a larger universe from which the goal of the obligation is lost."""
+        problem = negated_obligation(discharge.obligation)
+        try:
+            outcome = self._session.within(SOLVER_MS).find_model(problem, LARGER, least=False)
+        except Unsupported:
+            return None
+        return None if outcome.model is None else outcome.model.structure
 
     def _confirmed(self, search: Strengthening, clauses: Mapping[ir.Expr, Clause]) -> Inference:
         """The prover has the last word; each conjunct is shown with a step that is possible without it."""

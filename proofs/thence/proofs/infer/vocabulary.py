@@ -224,9 +224,32 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
 
 
 def _comparable(one: ir.Expr, other: ir.Expr) -> bool:
-    """Whether the functions of variables in both terms are of one variable, or the terms have the same form."""
-    owners = _owners(one) | _owners(other)
-    return len(owners) <= 1 or _form(one) == _form(other)
+    """Whether a comparison of the terms could say something.
+
+    Two terms of one form can be compared: the numbers of two messages. Entries of vectors and matrices are compared at
+    one place, or where the terms have the same arguments in some order. A number of a message is compared with what is
+    counted for its ends.
+    """
+    if not isinstance(one, ir.Apply) or not isinstance(other, ir.Apply):
+        return bool(free_locals(one).keys() & free_locals(other).keys())
+    if not one.arguments or not other.arguments:
+        return True
+    if len(one.arguments) == 1 and len(other.arguments) == 1:
+        return True
+    if len(one.arguments) == 1 or len(other.arguments) == 1:
+        return (
+            len(
+                _owners(one)
+                | _owners(other)
+                | {
+                    each
+                    for each in (*one.arguments, *other.arguments)
+                    if isinstance(each, ir.Local) and each.type == MESSAGE
+                }
+            )
+            <= 1
+        )
+    return one.arguments[1:] == other.arguments[1:] or set(one.arguments) == set(other.arguments)
 
 
 def _owners(term: ir.Expr) -> frozenset[ir.Expr]:
@@ -237,13 +260,6 @@ def _owners(term: ir.Expr) -> frozenset[ir.Expr]:
         for inner in part.arguments
         if isinstance(inner, ir.Apply) and inner.arguments
     )
-
-
-def _form(term: ir.Expr) -> object:
-    """The term without the names of its variables."""
-    if isinstance(term, ir.Apply):
-        return (term.symbol, *(_form(argument) for argument in term.arguments))
-    return str(term.type)
 
 
 def _instances(form: ir.Expr, variables: Sequence[ir.Variable]) -> Iterator[ir.Expr]:
