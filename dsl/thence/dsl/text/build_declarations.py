@@ -213,6 +213,7 @@ class Builder(ScenarioBuilder):
             prove=block.names("prove"),
             expects=pick(block.items, Expect),
             delivery=block.names("delivery"),
+            sorts=pick(block.items, syntax.SortDecl),
             span=extent(c),
         )
 

@@ -48,9 +48,11 @@ class Clause:
         groups: list[set[str]] = []
         for atom, _ in self.literals:
             own = set(free_locals(atom))
+            if not own:
+                continue
             apart = [group for group in groups if not group & own]
             groups = [*apart, own.union(*(group for group in groups if group & own))]
-        return len(groups) == 1
+        return len(groups) <= 1
 
     @property
     def formula(self) -> ir.Expr:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
-from thence.proofs.logic.formula import children, equal, free_locals, local, substitute, symbols_of
+from thence.proofs.logic.formula import children, conj, equal, exists, free_locals, local, substitute, symbols_of
 from thence.proofs.logic.number_window import speaks_of_all_numbers
-from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.machine.step_statements import split
+from thence.proofs.machine.transitions import Action, actions, symbols
 
 LETTERS: Mapping[str, str] = {PROCESS.name: "pqr", MESSAGE.name: "abc"}
 """The names of variables of the built-in sorts."""
@@ -54,6 +55,7 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr]) -> Vocabulary:
         texts += own
         for update in action.updates:
             _roles_of_update(update, roles)
+        texts += _reasons(action)
     texts += goals
     for text in texts:
         _roles_in(text, roles)
@@ -83,7 +85,8 @@ def variables_of(sorts: Sequence[Sort]) -> tuple[ir.Variable, ...]:
     for sort in sorts:
         number = counts[sort.name] = counts.get(sort.name, -1) + 1
         letters = LETTERS.get(sort.name, "")
-        name = letters[number] if number < len(letters) else f"{sort.name[0]}{number + 1}"
+        plain = sort.name[0] if number == 0 else f"{sort.name[0]}{number + 1}"
+        name = letters[number] if number < len(letters) else plain
         while name in taken:
             name = f"{sort.name}{number + 1}" if name != f"{sort.name}{number + 1}" else f"{name}_"
         taken.add(name)
@@ -92,6 +95,21 @@ def variables_of(sorts: Sequence[Sort]) -> tuple[ir.Variable, ...]:
 
 
 # --- the text ----------------------------------------------------------------------------------
+
+
+def _reasons(action: Action) -> Iterator[ir.Expr]:
+    """What a transition leaves behind: some guards were true of some values of its parameters.
+
+    Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`.
+    """
+    parts = [part for guard in action.guards for part in split(guard.body)]
+    positive = [part for part in parts if not isinstance(part, ir.Not)]
+    for chosen in (*((part,) for part in positive), *combinations(positive, 2)):
+        body = conj(chosen)
+        used = [each for each in action.parameters if each.name in free_locals(body)]
+        for hidden in used:
+            if isinstance(hidden.type, Sort) and len(used) > 1:
+                yield exists((hidden,), body)
 
 
 def _parts(expr: ir.Expr) -> Iterator[ir.Expr]:
