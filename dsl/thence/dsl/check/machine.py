@@ -110,7 +110,7 @@ def _sorts(machine: syntax.Machine, reporter: Reporter) -> dict[str, Sort]:
                 what = "is built in" if name.text in _SORTS else "cannot be ordered in a machine"
                 note = "leave it out" if name.text in _SORTS else "declare a constant relation, with axioms that order"
                 reporter.error("E0521", name.span, f"sort `{name.text}` {what}", note)
-            elif declare(name, "sort", spans, reporter):
+            if name.text not in _SORTS and declare(name, "sort", spans, reporter):
                 found[name.text] = Sort(name.text)
     return found
 

@@ -67,6 +67,9 @@ LARGER: tuple[Mapping[str, int], ...] = (
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
 
+FIRST_SHARE = 0.7
+"""Share of the time limit for the first attempt."""
+
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
 
@@ -184,13 +187,34 @@ class _Search:
         self._note = note
         self._started = started
         self._strengthening: Strengthening | None = None
+        self._samplers: list[Sampler] = []
         self._names: dict[ir.Expr, str] = {}
 
     def run(self, process: SolverProcess) -> Inference:
+        """First without guards that were true of somebody, which solvers find hard; then with them."""
+        end = process.deadline
+        process.deadline = self._started + FIRST_SHARE * (end - self._started)
+        try:
+            found = self._attempt(process, reasons=False)
+        except OutOfTime:
+            found = None
+        if found is not None and (found.proved or found.refuted is not None):
+            return found
+        process.deadline = end
+        self._note("again, with reasons for what is marked")
+        try:
+            return self._attempt(process, reasons=True)
+        except OutOfTime:
+            if found is not None:
+                return found
+            raise
+
+    def _attempt(self, process: SolverProcess, *, reasons: bool) -> Inference:
         machine = self._machine
         goals = self._goals()
-        vocabulary = vocabulary_of(machine, [_closed(machine, goal) for goal in goals])
-        samplers = self._sampled(vocabulary)
+        vocabulary = vocabulary_of(machine, [_closed(machine, goal) for goal in goals], reasons=reasons)
+        samplers = self._samplers or self._sampled(vocabulary)
+        self._samplers = samplers
         violated = self._violated(samplers)
         if violated is not None:
             return violated

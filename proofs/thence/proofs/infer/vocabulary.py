@@ -20,6 +20,9 @@ from thence.proofs.machine.transitions import Action, actions, symbols
 LETTERS: Mapping[str, str] = {PROCESS.name: "pqr", MESSAGE.name: "abc"}
 """The names of variables of the built-in sorts."""
 
+ENDS = ("src", "dst")
+"""The ends of messages."""
+
 ATOMS = 700
 """Limit on the atoms of one template."""
 
@@ -46,8 +49,12 @@ class Vocabulary:
     forms: tuple[ir.Expr, ...]
 
 
-def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr]) -> Vocabulary:
-    """The vocabulary of the transitions, the axioms, and of what is to be proved."""
+def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
+    """The vocabulary of the transitions, the axioms, and of what is to be proved.
+
+    Args:
+        reasons: with guards that were true of some values of a parameter, `exists q. ...`. Solvers find them hard.
+    """
     texts: list[ir.Expr] = [axiom.body for axiom in machine.axioms]
     roles: dict[tuple[str, int], set[str]] = {}
     for action in actions(machine):
@@ -55,7 +62,7 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr]) -> Vocabulary:
         texts += own
         for update in action.updates:
             _roles_of_update(update, roles)
-        texts += _reasons(action)
+        texts += _reasons(action) if reasons else ()
     texts += goals
     for text in texts:
         _roles_in(text, roles)
@@ -198,7 +205,8 @@ def _relations(vocabulary: Vocabulary, names: Sequence[ir.Local]) -> Iterator[ir
         for arguments in _arguments(vocabulary, symbol, names):
             repeated = len(set(arguments)) < len(arguments)
             free = {name for argument in arguments for name in free_locals(argument)}
-            mixed = len(free) > 1 and not all(isinstance(argument, ir.Local) for argument in arguments)
+            ends = any(isinstance(argument, ir.Apply) and argument.symbol in ENDS for argument in arguments)
+            mixed = ends and len(free) > 1  # a variable for the process says the same
             if not mixed and (not repeated or len(names) == 1):
                 yield ir.Apply(BOOL, symbol.name, arguments)
 
