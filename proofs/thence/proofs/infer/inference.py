@@ -305,7 +305,7 @@ class _Search:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
-            chosen = {**self._fewest(search, must)}
+            chosen = self._plain(search, self._fewest(search, must))
             self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
             failed = self._failed(chosen)
             if not failed:
@@ -347,6 +347,15 @@ class _Search:
                 chosen = rest
                 self._note(f"{len(chosen)} conjuncts are enough in a small universe")
         return chosen
+
+    def _plain(self, search: Strengthening, chosen: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
+        """The clauses without `a != b` where they say the same without it."""
+        found: dict[ir.Expr, Clause] = {}
+        for formula, clause in chosen.items():
+            simpler = replace(clause, apart=False)
+            same = simpler.formula != formula and search.finite[0].follows(simpler.formula, [formula])
+            found[simpler.formula if same else formula] = simpler if same else clause
+        return found
 
     def _named(self, clauses: Mapping[ir.Expr, Clause]) -> list[ir.NamedFormula]:
         machine = self._machine

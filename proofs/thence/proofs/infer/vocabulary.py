@@ -63,13 +63,14 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
         for update in action.updates:
             _roles_of_update(update, roles)
         texts += _reasons(action) if reasons else ()
-    texts += goals
+    whole = dict.fromkeys(goals)
+    texts += whole
     for text in texts:
         _roles_in(text, roles)
     forms: dict[ir.Expr, None] = {}
     for text in texts:
         for part in _parts(text):
-            if _is_form(part):
+            if _is_form(part) and part not in whole:
                 forms[part] = None
     known = symbols(machine)
     return Vocabulary(known, {key: frozenset(found) for key, found in roles.items()}, tuple(forms))
@@ -128,11 +129,13 @@ def _parts(expr: ir.Expr) -> Iterator[ir.Expr]:
 def _is_form(expr: ir.Expr) -> bool:
     """A term within a term, or a quantified formula, that a conjunct may repeat."""
     free = free_locals(expr)
-    if not free or len(free) > 3 or not all(isinstance(type_, Sort) for type_ in free.values()):
+    if len(free) > 3 or not all(isinstance(type_, Sort) for type_ in free.values()):
         return False
     match expr:
         case ir.Apply():
-            return expr.type != BOOL and any(isinstance(argument, ir.Apply) for argument in expr.arguments)
+            return (
+                bool(free) and expr.type != BOOL and any(isinstance(argument, ir.Apply) for argument in expr.arguments)
+            )
         case ir.Quantified():
             return expr.kind != "count" and expr.type == BOOL and not speaks_of_all_numbers(expr)
         case _:
