@@ -2,8 +2,8 @@
 
     python bench/infer.py [--timeout S] [--json FILE] [NAME...]
 
-A row for each machine: what came out, the seconds, how many invariants were found and how many the file has. A machine of
-which nothing is left to prove once its invariants are hidden is marked `nothing to find`.
+A row for each machine: what came out, the seconds, how many invariants were found and how many the file has. A machine
+of which nothing is left to prove once its invariants are hidden is marked `nothing to find`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def _outcome(found: Inference) -> str:
 
 
 def _line(row: Row) -> str:
-    return f"{row.file:24} {row.machine:24} {row.outcome:16} {row.seconds:6.1f} s {row.found:4} {row.written:4}  {row.reason}"
+    counts = f"{row.seconds:6.1f} s {row.found:4} {row.written:4}"
+    return f"{row.file:24} {row.machine:24} {row.outcome:16} {counts}  {row.reason}"
 
 
 if __name__ == "__main__":

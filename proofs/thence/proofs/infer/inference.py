@@ -67,7 +67,7 @@ LARGER: tuple[Mapping[str, int], ...] = (
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
 
-FIRST_SHARE = 0.7
+FIRST_SHARE = 0.5
 """Share of the time limit for the first attempt."""
 
 SHOTS = 0.25
@@ -349,12 +349,17 @@ class _Search:
         return chosen
 
     def _plain(self, search: Strengthening, chosen: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
-        """The clauses without `a != b` where they say the same without it."""
+        """The clauses without `a != b` where all together say the same without it, and without those that follow."""
+        states, everything = search.finite[0], list(chosen)
         found: dict[ir.Expr, Clause] = {}
         for formula, clause in chosen.items():
             simpler = replace(clause, apart=False)
-            same = simpler.formula != formula and search.finite[0].follows(simpler.formula, [formula])
+            same = simpler.formula != formula and states.follows(simpler.formula, everything)
             found[simpler.formula if same else formula] = simpler if same else clause
+        for formula in sorted(found, key=lambda each: -found[each].weight):
+            rest = [other for other in found if other != formula]
+            if states.follows(formula, rest):
+                del found[formula]
         return found
 
     def _named(self, clauses: Mapping[ir.Expr, Clause]) -> list[ir.NamedFormula]:
