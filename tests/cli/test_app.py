@@ -88,7 +88,7 @@ def test_completion_knows_the_commands_and_their_options() -> None:
 @pytest.mark.parametrize("words", EVERY, ids="-".join)
 def test_every_command_runs_as_a_process(thence_process: Thence, words: tuple[str, ...]) -> None:
     ran = thence_process(*words, *SMALL[words])
-    ended = 2 if words[0] in ("verify", "recheck", "trace", "campaign") else 0
+    ended = 2 if words[0] in ("infer", "verify", "recheck", "trace", "campaign") else 0
     assert ran.code == ended, ran
     assert "Traceback" not in ran.err
 

@@ -100,7 +100,7 @@ def _lines(found: Inference, verbosity: int) -> str:
     goals = ", ".join(found.goals) or "nothing"
     if found.proved:
         many = "no invariant is missing" if not found.conjuncts else f"with {len(found.conjuncts)} invariants found"
-        head = f"{name}: {goals}: proved for any number of processes and messages, {many}, in {seconds}"
+        head = f"{name}: {goals}: proved for any number of elements of each sort, {many}, in {seconds}"
     else:
         head = f"{name}: {goals}: unknown after {seconds}: {found.reason}"
         if found.conjuncts:

@@ -94,7 +94,7 @@ def _initial(variable: ir.StateVariable, lines: list[str]) -> Iterator[Edit]:
 class _Body:
     """The faults in one handler, procedure or transition."""
 
-    def __init__(self, place: str, lines: list[str], delivery: ir.Delivery) -> None:
+    def __init__(self, place: str, lines: list[str], delivery: ir.MachineDelivery) -> None:
         self.place = place
         self._lines = lines
         self._ends = ("src", "dst") if delivery == "unicast" else ("src",)

@@ -46,26 +46,28 @@ def _without_places(node: Any) -> Any:
     return replace(node, **parts | ({"span": NOWHERE} if "span" in parts else {}))
 
 
-def _of_deliveries(delivery: ir.Delivery) -> ir.Theory:
+def _of_deliveries(delivery: ir.MachineDelivery) -> ir.Theory:
     return _theories()["unicast" if delivery == "unicast" else "multicast"]
 
 
 @cache
-def history_facts(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
+def history_facts(delivery: ir.MachineDelivery) -> tuple[ir.NamedFormula, ...]:
     """True in every reachable state of every machine whose deliveries are of sent messages, and inductive together.
 
     They are proved with each machine, not assumed: `ghost_delivered_past` rests on the guard of `deliver`.
     """
+    if delivery == "off":
+        return ()
     stated = (*_theories()["sends"].properties, *_of_deliveries(delivery).properties)
     return tuple(formula for formula in stated if formula.name.startswith(FACT_PREFIX))
 
 
-def built_in_axioms(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
+def built_in_axioms(delivery: ir.MachineDelivery) -> tuple[ir.NamedFormula, ...]:
     """The axioms about the destinations of messages."""
     return _theories()["broadcast"].axioms if delivery == "broadcast" else ()
 
 
-def property_formula(name: str, delivery: ir.Delivery = "unicast") -> ir.NamedFormula:
+def property_formula(name: str, delivery: ir.MachineDelivery = "unicast") -> ir.NamedFormula:
     """A built-in property of states; `at_most_once` is about a transition and has its own function.
 
     Where a message has several destinations: `causal` and `fifo` are about each process that two messages go to; for

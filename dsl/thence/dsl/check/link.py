@@ -51,11 +51,13 @@ def check_link(
     _check_required(conforms, reporter)
     if protocol is None or machine is None:
         return None
-    if (delivery == "unicast") != (machine.delivery == "unicast"):
+    if (delivery == "unicast") != (machine.delivery == "unicast") or machine.delivery == "off" or machine.sorts:
         reporter.error(
             "E0619",
             conforms.name.span,
-            f"`{machine.name}` is a {machine.delivery} machine, but `{name}` a {delivery} protocol",
+            f"`{machine.name}` is a machine with sorts of its own, or without messages, which no protocol follows"
+            if machine.delivery == "off" or machine.sorts
+            else f"`{machine.name}` is a {machine.delivery} machine, but `{name}` a {delivery} protocol",
             "messages have one destination in both, or sets of them in both",
         )
     _check_followable(conforms, machine, reporter)

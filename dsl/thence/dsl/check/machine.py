@@ -11,20 +11,20 @@ from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.result_names import check_names_of_machine
 from thence.dsl.check.step_claims import check_stables, provable_names, statement_names
 from thence.dsl.check.symbols import SymbolTable, check_formulas
-from thence.dsl.check.terms.delivery import check_delivery
+from thence.dsl.check.terms.delivery import check_machine_delivery
 from thence.dsl.check.terms.environment import Vocabulary, declare
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.transition import check_transition
 from thence.dsl.ir.machine_builtins import (
-    HISTORY_TRANSITIONS,
     OF_NETWORK_SENDS,
     built_in_symbols,
     history_parameters,
+    history_transitions,
     rigid_symbols,
 )
 from thence.dsl.ir.step_claims import starving_transition
 from thence.dsl.ir.traversal import nodes
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
@@ -43,17 +43,20 @@ def check_machine(
         mutated: the machine of a mutant: an update may be lost, so that a relation or function is never changed.
     """
     before = reporter.errors
-    delivery = check_delivery(machine.delivery, reporter)
+    delivery = check_machine_delivery(machine.delivery, reporter)
     built_in = {symbol.name: symbol for symbol in built_in_symbols(delivery)}
-    types: dict[str, Type | None] = {**_SORTS, "nat": NAT}
-    table = SymbolTable(types, types, reporter, "in a machine", frozenset({*built_in, "dst"}))
+    sorts = _sorts(machine, reporter)
+    types: dict[str, Type | None] = {**_SORTS, **sorts, "nat": NAT}
+    table = SymbolTable(
+        types, types, reporter, "in a machine", frozenset({*built_in, *(() if delivery == "off" else ("dst",))})
+    )
     for relation in machine.relations:
         table.add(relation)
     for function in machine.functions:
         table.add(function)
     vocabulary = Vocabulary(
         "machine",
-        {**_SORTS, "nat": NAT, "bool": BOOL},
+        {**_SORTS, **sorts, "nat": NAT, "bool": BOOL},
         {**built_in, **table.known},
         delivery=delivery,
     )
@@ -96,9 +99,25 @@ def check_machine(
         stable=stable,
         reachable=reachable,
         constants=tuple(constants),
+        sorts=tuple(sorts.values()),
         doc=machine.doc,
         span=machine.span,
     )
+
+
+def _sorts(machine: syntax.Machine, reporter: Reporter) -> dict[str, Sort]:
+    """The machine's own sorts."""
+    spans: dict[str, Span] = {}
+    found: dict[str, Sort] = {}
+    for declaration in machine.sorts:
+        for name in declaration.names:
+            if name.text in _SORTS or declaration.ordered:
+                what = "is built in" if name.text in _SORTS else "cannot be ordered in a machine"
+                note = "leave it out" if name.text in _SORTS else "declare a constant relation, with axioms that order"
+                reporter.error("E0521", name.span, f"sort `{name.text}` {what}", note)
+            if name.text not in _SORTS and declare(name, "sort", spans, reporter):
+                found[name.text] = Sort(name.text)
+    return found
 
 
 def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[ir.Transition, ...]:
@@ -109,7 +128,7 @@ def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[i
         typed = check_transition(transition, checker)
         if typed is not None:
             found.append(typed)
-    for required in HISTORY_TRANSITIONS:
+    for required in history_transitions(checker.vocabulary.delivery):
         if required not in names:
             parameters = history_parameters(required, checker.vocabulary.delivery)
             header = f"transition {required}({', '.join(parameter.name for parameter in parameters)}):"
@@ -152,7 +171,13 @@ def _check_what_changes(
     """
     changed = {update.symbol for transition in transitions for update in transition.updates}
     spoken = {node.symbol for axiom in axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
-    into_sorts = {name.text for each in machine.functions if _is_sort(each.result) for name in each.names}
+    sorts = {*_SORTS, *(name.text for each in machine.sorts for name in each.names)}
+    into_sorts = {
+        name.text
+        for each in machine.functions
+        if isinstance(each.result, syntax.NamedType) and each.result.name in sorts
+        for name in each.names
+    }
     declared = [("relation", "empty", name) for each in machine.relations for name in each.names]
     declared += [("function", "zero", name) for each in machine.functions for name in each.names]
     for what, nothing, name in declared:
@@ -165,10 +190,6 @@ def _check_what_changes(
         else:
             said = f"no transition changes {what} `{name.text}`: it would be {nothing} for ever"
             reporter.error("E0642", name.span, said, note)
-
-
-def _is_sort(written: syntax.TypeExpr) -> bool:
-    return isinstance(written, syntax.NamedType) and written.name in _SORTS
 
 
 def _check_axioms_are_rigid(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from thence.dsl import ir
 from thence.dsl.check.symbols import check_formulas
 from thence.dsl.check.terms.binders import introduce
+from thence.dsl.check.terms.delivery import machine_delivery_of
 from thence.dsl.check.terms.environment import declare
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.inference import infer_types
@@ -68,9 +69,12 @@ def _parameters(formula: syntax.Formula, checker: ExpressionChecker) -> list[Typ
 def statement_names(machine: syntax.Machine) -> set[str]:
     """Everything that `expect` can be about in a machine, by name."""
     formulas = (*machine.invariants, *machine.stable, *machine.reachable)
+    own = {formula.name.text for formula in formulas} - {""}
+    if machine_delivery_of(machine.delivery) == "off":
+        return own
     waited_for = (transition.name.text for transition in machine.transitions if transition.name.text != "causal_send")
     steps = (without_starvation(name) for name in waited_for)
-    return {*MACHINE_PROPERTIES, WITHOUT_DEADLOCK, *steps, *(formula.name.text for formula in formulas)} - {""}
+    return {*MACHINE_PROPERTIES, WITHOUT_DEADLOCK, *steps, *own}
 
 
 def provable_names(machine: syntax.Machine) -> set[str]:

@@ -126,6 +126,7 @@ PERIODICALLY: Final = "periodically"
 """The name in results of the timer that has none."""
 
 Delivery: TypeAlias = Literal["unicast", "multicast", "broadcast"]
+MachineDelivery: TypeAlias = Literal["unicast", "multicast", "broadcast", "off"]
 """The destinations of a message: one process; a set of processes; every process but its sender, and perhaps it."""
 
 
@@ -264,7 +265,8 @@ class Machine(Declaration):
     """`symbols` are the declared ones; the built-in ones are in `machine_builtins`.
 
     `prove` names invariants, built-in properties, and statements about steps (see `progress`). `constants` are the
-    symbols that are declared as constants: arbitrary, and the same in every state of a run.
+    symbols that are declared as constants: arbitrary, and the same in every state of a run. `sorts` are the machine's
+    own, besides processes and messages. With `delivery` off, nothing is built in: there is no history of messages.
     """
 
     symbols: tuple[Symbol, ...]
@@ -273,10 +275,11 @@ class Machine(Declaration):
     invariants: tuple[NamedFormula, ...]
     prove: tuple[str, ...]
     expects: tuple[Expectation, ...]
-    delivery: Delivery = field(default="unicast", kw_only=True)
+    delivery: MachineDelivery = field(default="unicast", kw_only=True)
     stable: tuple[Stable, ...] = field(default=(), kw_only=True)
     reachable: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
     constants: tuple[str, ...] = field(default=(), kw_only=True)
+    sorts: tuple[Sort, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

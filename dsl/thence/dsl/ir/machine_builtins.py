@@ -65,23 +65,32 @@ OF_NETWORK_SENDS = ("csps", "sps")
 """The properties that need a `relation network_sent(m: message)`."""
 
 
-def built_in_symbols(delivery: ir.Delivery) -> tuple[ir.Symbol, ...]:
+def built_in_symbols(delivery: ir.MachineDelivery) -> tuple[ir.Symbol, ...]:
     """The built-in functions and relations."""
+    if delivery == "off":
+        return ()
     return SYMBOLS if delivery == "unicast" else MULTICAST_SYMBOLS
 
 
 HISTORY_TRANSITIONS = ("causal_send", "deliver")
-"""The transitions that every machine has: the history grows there."""
+"""The transitions at which the history grows. Every machine with messages has them."""
 
 
-def history_parameters(transition: str, delivery: ir.Delivery) -> tuple[ir.Variable, ...]:
+def history_transitions(delivery: ir.MachineDelivery) -> tuple[str, ...]:
+    """The transitions at which the history of a machine grows."""
+    return () if delivery == "off" else HISTORY_TRANSITIONS
+
+
+def history_parameters(transition: str, delivery: ir.MachineDelivery) -> tuple[ir.Variable, ...]:
     """The parameters of one of the `HISTORY_TRANSITIONS`: a message, and in multicast the process that delivers it."""
     at_one = transition == "deliver" and delivery != "unicast"
     return (_OF_MESSAGE, _AT_PROCESS) if at_one else (_OF_MESSAGE,)
 
 
-def rigid_symbols(delivery: ir.Delivery) -> frozenset[str]:
+def rigid_symbols(delivery: ir.MachineDelivery) -> frozenset[str]:
     """The built-in symbols that never change: who sends a message, and to whom."""
+    if delivery == "off":
+        return frozenset()
     return frozenset({"src", "dst"} if delivery == "unicast" else {"src", "to"})
 
 

@@ -219,6 +219,7 @@ class Builder(ScenarioBuilder):
             expects=pick(block.items, Expect),
             delivery=block.names("delivery"),
             definitions=pick(block.items, syntax.Definition),
+            sorts=pick(block.items, syntax.SortDecl),
             span=extent(c),
         )
 

@@ -342,7 +342,7 @@ class Transition(Node):
 class Machine(Declaration):
     """State over any number of processes and messages; see the language reference for what comes built in.
 
-    `delivery` is the word of the delivery line: `unicast`, `multicast` or `broadcast`. Under `prove` and in
+    `delivery` is the word of the delivery line: `unicast`, `multicast`, `broadcast`, or `off`. Under `prove` and in
     expectations, `without deadlock` and `without starvation T` are names of several words.
     """
 
@@ -357,6 +357,7 @@ class Machine(Declaration):
     stable: tuple[Formula, ...] = field(default=(), kw_only=True)
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
+    sorts: tuple[SortDecl, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

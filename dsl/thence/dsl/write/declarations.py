@@ -190,6 +190,7 @@ class _Printer:
             case syntax.Machine() as m:
                 items = [
                     *_listed("delivery", m.delivery),
+                    *m.sorts,
                     *m.relations,
                     *m.functions,
                     *_stated("axiom", m.axioms),

@@ -92,8 +92,8 @@ def goal_form(machine: ir.Machine, name: str) -> Form:
     if name == VACUITY:
         return ["every transition happens"]
     formula = statement_formula(machine, name)
-    deliver = next(action for action in actions(machine) if action.name == "deliver")
     if free_locals(formula.body):
+        deliver = next(action for action in actions(machine) if action.name == "deliver")
         return ["when deliver happens", term(formula.body, _bound(deliver.parameters))]
     return ["always", term(formula.body, {})]
 

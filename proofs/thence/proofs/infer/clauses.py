@@ -31,11 +31,13 @@ class Clause:
     """A disjunction of literals, for all different values of the variables.
 
     Attributes:
+        apart: whether variables of one sort must be different; if not, it is for all values.
         literals: atoms, each with whether it is affirmed; in one order, so that equal clauses are the same.
     """
 
     variables: tuple[ir.Variable, ...]
     literals: tuple[tuple[ir.Expr, bool], ...]
+    apart: bool = True
 
     @property
     def weight(self) -> int:
@@ -48,9 +50,11 @@ class Clause:
         groups: list[set[str]] = []
         for atom, _ in self.literals:
             own = set(free_locals(atom))
+            if not own:
+                continue
             apart = [group for group in groups if not group & own]
             groups = [*apart, own.union(*(group for group in groups if group & own))]
-        return len(groups) == 1
+        return len(groups) <= 1
 
     @property
     def formula(self) -> ir.Expr:
@@ -61,7 +65,7 @@ class Clause:
             negation(equal(local(one), local(other)))
             for at, one in enumerate(self.variables)
             for other in self.variables[at + 1 :]
-            if one.type == other.type
+            if self.apart and one.type == other.type
         ]
         body = implies(conj(premises), disj(conclusions)) if conclusions else negation(conj(premises))
         return forall(self.variables, body)

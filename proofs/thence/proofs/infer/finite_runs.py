@@ -19,7 +19,10 @@ SECONDS = 2.5
 
 @dataclass(slots=True)
 class FiniteRuns:
-    """All runs of up to `depth` steps in one universe; the solver keeps them between questions."""
+    """All runs of up to `depth` steps in one universe; the solver keeps them between questions.
+
+    `late`: a search did not end in time.
+    """
 
     machine: ir.Machine
     universe: Mapping[str, int]
@@ -27,6 +30,7 @@ class FiniteRuns:
     process: SolverProcess
     _unrolling: Unrolling = field(init=False)
     _solver: int = field(init=False)
+    late: bool = False
     _asked: int = 0
     _sent: int = 0
     _declared: int = 0
@@ -59,6 +63,7 @@ class FiniteRuns:
         self._tell()
         answer = self.process.try_check(self._solver, Asked((asked,), tuple(grounding.constants)), SECONDS)
         if answer is None or answer.values is None:
+            self.late = self.late or answer is None
             return None
         length = next(number for number, name in enumerate(ends) if answer.values[name])
         goal = Falsification(ir.NamedFormula("a clause", formula))

@@ -34,7 +34,7 @@ from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
-from thence.proofs.solving.finite_models import Model
+from thence.proofs.solving.finite_models import Model, negated_obligation
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 
@@ -50,15 +50,25 @@ SAMPLED: tuple[Mapping[str, int], ...] = (
 STATES = 800
 """Samples of each universe."""
 
-INDUCTIVE: Mapping[str, int] = {"process": 2, "message": 3}
-"""The universe of finite induction."""
+INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"process": 3, "message": 3})
+"""The universes of finite induction: a larger one once a smaller one has nothing more to say."""
 
 REACHED: Mapping[str, int] = {"process": 3, "message": 3}
-DEPTH = 12
-"""The universe and length of the runs that refute clauses."""
+DEPTHS = (12, 8, 5)
+"""The universe and length of the runs that refute clauses: the longest that a solver can search in time."""
+
+LARGER: tuple[Mapping[str, int], ...] = (
+    {"process": 3, "message": 3},
+    {"process": 3, "message": 4},
+    {"process": 4, "message": 4},
+)
+"""The universes in which a state is looked for where a solver does not prove an obligation."""
 
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
+
+FIRST_SHARE = 0.5
+"""Share of the time limit for the first attempt."""
 
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
@@ -177,28 +187,57 @@ class _Search:
         self._note = note
         self._started = started
         self._strengthening: Strengthening | None = None
+        self._samplers: list[Sampler] = []
         self._names: dict[ir.Expr, str] = {}
 
     def run(self, process: SolverProcess) -> Inference:
+        """First without guards that were true of somebody, which solvers find hard; then with them."""
+        end = process.deadline
+        process.deadline = self._started + FIRST_SHARE * (end - self._started)
+        try:
+            found = self._attempt(process, reasons=False)
+        except OutOfTime:
+            found = None
+        if found is not None and (found.proved or found.refuted is not None):
+            return found
+        process.deadline = end
+        self._note("again, with reasons for what is marked")
+        try:
+            return self._attempt(process, reasons=True)
+        except OutOfTime:
+            if found is not None:
+                return found
+            raise
+
+    def _attempt(self, process: SolverProcess, *, reasons: bool) -> Inference:
         machine = self._machine
         goals = self._goals()
-        vocabulary = vocabulary_of(machine, [_closed(machine, goal) for goal in goals])
-        samplers = self._sampled(vocabulary)
+        vocabulary = vocabulary_of(machine, [_closed(machine, goal) for goal in goals], reasons=reasons)
+        samplers = self._samplers or self._sampled(vocabulary)
+        self._samplers = samplers
         violated = self._violated(samplers)
         if violated is not None:
             return violated
         proposals = Proposals(machine, vocabulary, samplers, random.Random(self._limits.seed))
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        runs = FiniteRuns(machine, REACHED, DEPTH, process)
-        self._note("looking for short runs that violate a goal")
-        for goal in goals:
-            run = runs.violation(_closed(machine, goal))
-            if run is not None:
-                return self._refuted(goal, run)
+        for depth in DEPTHS:
+            self._note(f"looking for runs of up to {depth} steps that violate a goal")
+            runs = FiniteRuns(machine, REACHED, depth, process)
+            for goal in goals:
+                run = None if runs.late else runs.violation(_closed(machine, goal))
+                if run is not None:
+                    return self._refuted(goal, run)
+            if not runs.late:
+                break
         search = self._strengthening = Strengthening(
-            proposals, [FiniteSteps(machine, INDUCTIVE, facts, process)], goals, [], self._note, runs
+            proposals, [FiniteSteps(machine, INDUCTIVE[0], facts, process)], goals, [], self._note, runs
         )
         search.start()
+        for universe in INDUCTIVE[1:]:
+            stuck = search.close()
+            if stuck is not None:
+                return self._stuck(stuck)
+            search.finite.append(FiniteSteps(machine, universe, facts, process))
         return self._closed(search)
 
     def partial(self, reason: str) -> Inference:
@@ -266,16 +305,17 @@ class _Search:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
-            chosen = {**self._fewest(search, must)}
+            chosen = self._plain(search, self._fewest(search, must))
             self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
             failed = self._failed(chosen)
             if not failed:
                 return self._confirmed(search, chosen)
             progress = False
             for discharge in failed:
-                if discharge.countermodel is None:
-                    continue
-                progress |= self._deny(search, must, chosen, discharge.countermodel.structure)
+                state = self._state_against(discharge)
+                if state is not None and self._deny(search, must, chosen, state):
+                    progress = True
+                    break
             if not progress:
                 return self._unsolved(chosen, failed[0])
 
@@ -307,6 +347,20 @@ class _Search:
                 chosen = rest
                 self._note(f"{len(chosen)} conjuncts are enough in a small universe")
         return chosen
+
+    def _plain(self, search: Strengthening, chosen: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
+        """The clauses without `a != b` where all together say the same without it, and without those that follow."""
+        states, everything = search.finite[0], list(chosen)
+        found: dict[ir.Expr, Clause] = {}
+        for formula, clause in chosen.items():
+            simpler = replace(clause, apart=False)
+            same = simpler.formula != formula and states.follows(simpler.formula, everything)
+            found[simpler.formula if same else formula] = simpler if same else clause
+        for formula in sorted(found, key=lambda each: -found[each].weight):
+            rest = [other for other in found if other != formula]
+            if states.follows(formula, rest):
+                del found[formula]
+        return found
 
     def _named(self, clauses: Mapping[ir.Expr, Clause]) -> list[ir.NamedFormula]:
         machine = self._machine
@@ -341,7 +395,17 @@ class _Search:
         asked = [each.obligation for each in preservations(self._machine, own, known)]
         if "at_most_once" in self._machine.prove:
             asked.append(delivered_once(self._machine, known))
-        return [discharge for discharge in session.discharge(asked) if not discharge.proved]
+        done = session.discharge(asked, look_for_models=False)
+        return [discharge for discharge in done if not discharge.proved]
+
+    def _state_against(self, discharge: Discharge) -> Structure | None:
+        """A state of a larger universe from which the goal of the obligation is lost."""
+        problem = negated_obligation(discharge.obligation)
+        try:
+            outcome = self._session.within(SOLVER_MS).find_model(problem, LARGER, least=False)
+        except Unsupported:
+            return None
+        return None if outcome.model is None else outcome.model.structure
 
     def _confirmed(self, search: Strengthening, clauses: Mapping[ir.Expr, Clause]) -> Inference:
         """The prover has the last word; each conjunct is shown with a step that is possible without it."""

@@ -20,6 +20,7 @@ from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
+from thence.proofs.logic.formula import outer_foralls
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.transitions import step
 
@@ -41,7 +42,7 @@ REFUSALS = 300
 """Limit on the clauses that samples refuse before a state counts as one that no clause denies."""
 
 VARIABLES = 4
-"""Limit on the variables of a clause."""
+"""Limit on the variables of a clause, unless a goal has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +202,16 @@ class Strengthening:
             elif not isinstance(goal, Precondition) and goal in self.wanted:
                 self.dead.add(goal)
                 self._drop([goal])
-            elif self.most_variables < VARIABLES:
+            elif self.most_variables < self._limit():
                 self.most_variables += 1
             else:
                 return Stuck(goal, state)
         return None
+
+    def _limit(self) -> int:
+        """Variables that a clause may have: as many as a goal has, if these are more."""
+        own = [outer_foralls(goal)[0] for goal in self.goals if not isinstance(goal, Precondition)]
+        return max([VARIABLES, *map(len, own)])
 
     def _first_lost(self) -> tuple[Goal, Structure] | None:
         """A goal, or a wanted clause, that some step loses, and the state before."""

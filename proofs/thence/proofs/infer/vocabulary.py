@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
-from thence.proofs.logic.formula import children, equal, free_locals, local, substitute, symbols_of
+from thence.proofs.logic.formula import children, conj, equal, exists, free_locals, local, substitute, symbols_of
 from thence.proofs.logic.number_window import speaks_of_all_numbers
-from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.machine.step_statements import split
+from thence.proofs.machine.transitions import Action, actions, symbols
 
 LETTERS: Mapping[str, str] = {PROCESS.name: "pqr", MESSAGE.name: "abc"}
 """The names of variables of the built-in sorts."""
+
+ENDS = ("src", "dst")
+"""The ends of messages."""
 
 ATOMS = 700
 """Limit on the atoms of one template."""
@@ -45,8 +49,12 @@ class Vocabulary:
     forms: tuple[ir.Expr, ...]
 
 
-def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr]) -> Vocabulary:
-    """The vocabulary of the transitions, the axioms, and of what is to be proved."""
+def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
+    """The vocabulary of the transitions, the axioms, and of what is to be proved.
+
+    Args:
+        reasons: with guards that were true of some values of a parameter, `exists q. ...`. Solvers find them hard.
+    """
     texts: list[ir.Expr] = [axiom.body for axiom in machine.axioms]
     roles: dict[tuple[str, int], set[str]] = {}
     for action in actions(machine):
@@ -54,13 +62,15 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr]) -> Vocabulary:
         texts += own
         for update in action.updates:
             _roles_of_update(update, roles)
-    texts += goals
+        texts += _reasons(action) if reasons else ()
+    whole = dict.fromkeys(goals)
+    texts += whole
     for text in texts:
         _roles_in(text, roles)
     forms: dict[ir.Expr, None] = {}
     for text in texts:
         for part in _parts(text):
-            if _is_form(part):
+            if _is_form(part) and part not in whole:
                 forms[part] = None
     known = symbols(machine)
     return Vocabulary(known, {key: frozenset(found) for key, found in roles.items()}, tuple(forms))
@@ -83,7 +93,8 @@ def variables_of(sorts: Sequence[Sort]) -> tuple[ir.Variable, ...]:
     for sort in sorts:
         number = counts[sort.name] = counts.get(sort.name, -1) + 1
         letters = LETTERS.get(sort.name, "")
-        name = letters[number] if number < len(letters) else f"{sort.name[0]}{number + 1}"
+        plain = sort.name[0] if number == 0 else f"{sort.name[0]}{number + 1}"
+        name = letters[number] if number < len(letters) else plain
         while name in taken:
             name = f"{sort.name}{number + 1}" if name != f"{sort.name}{number + 1}" else f"{name}_"
         taken.add(name)
@@ -92,6 +103,21 @@ def variables_of(sorts: Sequence[Sort]) -> tuple[ir.Variable, ...]:
 
 
 # --- the text ----------------------------------------------------------------------------------
+
+
+def _reasons(action: Action) -> Iterator[ir.Expr]:
+    """What a transition leaves behind: some guards were true of some values of its parameters.
+
+    Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`.
+    """
+    parts = [part for guard in action.guards for part in split(guard.body)]
+    positive = [part for part in parts if not isinstance(part, ir.Not)]
+    for chosen in (*((part,) for part in positive), *combinations(positive, 2)):
+        body = conj(chosen)
+        used = [each for each in action.parameters if each.name in free_locals(body)]
+        for hidden in used:
+            if isinstance(hidden.type, Sort) and len(used) > 1:
+                yield exists((hidden,), body)
 
 
 def _parts(expr: ir.Expr) -> Iterator[ir.Expr]:
@@ -103,11 +129,13 @@ def _parts(expr: ir.Expr) -> Iterator[ir.Expr]:
 def _is_form(expr: ir.Expr) -> bool:
     """A term within a term, or a quantified formula, that a conjunct may repeat."""
     free = free_locals(expr)
-    if not free or len(free) > 3 or not all(isinstance(type_, Sort) for type_ in free.values()):
+    if len(free) > 3 or not all(isinstance(type_, Sort) for type_ in free.values()):
         return False
     match expr:
         case ir.Apply():
-            return expr.type != BOOL and any(isinstance(argument, ir.Apply) for argument in expr.arguments)
+            return (
+                bool(free) and expr.type != BOOL and any(isinstance(argument, ir.Apply) for argument in expr.arguments)
+            )
         case ir.Quantified():
             return expr.kind != "count" and expr.type == BOOL and not speaks_of_all_numbers(expr)
         case _:
@@ -180,8 +208,9 @@ def _relations(vocabulary: Vocabulary, names: Sequence[ir.Local]) -> Iterator[ir
         for arguments in _arguments(vocabulary, symbol, names):
             repeated = len(set(arguments)) < len(arguments)
             free = {name for argument in arguments for name in free_locals(argument)}
-            mixed = len(free) > 1 and not all(isinstance(argument, ir.Local) for argument in arguments)
-            if not mixed and (not repeated or len(names) == 1):
+            ends = any(isinstance(argument, ir.Apply) and argument.symbol in ENDS for argument in arguments)
+            mixed = ends and len(free) > 1  # a variable for the process says the same
+            if not mixed and (not repeated or len(names) <= 2):
                 yield ir.Apply(BOOL, symbol.name, arguments)
 
 
@@ -224,9 +253,32 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
 
 
 def _comparable(one: ir.Expr, other: ir.Expr) -> bool:
-    """Whether the functions of variables in both terms are of one variable, or the terms have the same form."""
-    owners = _owners(one) | _owners(other)
-    return len(owners) <= 1 or _form(one) == _form(other)
+    """Whether a comparison of the terms could say something.
+
+    Two terms of one form can be compared: the numbers of two messages. Entries of vectors and matrices are compared at
+    one place, or where the terms have the same arguments in some order. A number of a message is compared with what is
+    counted for its ends.
+    """
+    if not isinstance(one, ir.Apply) or not isinstance(other, ir.Apply):
+        return bool(free_locals(one).keys() & free_locals(other).keys())
+    if not one.arguments or not other.arguments:
+        return True
+    if len(one.arguments) == 1 and len(other.arguments) == 1:
+        return True
+    if len(one.arguments) == 1 or len(other.arguments) == 1:
+        return (
+            len(
+                _owners(one)
+                | _owners(other)
+                | {
+                    each
+                    for each in (*one.arguments, *other.arguments)
+                    if isinstance(each, ir.Local) and each.type == MESSAGE
+                }
+            )
+            <= 1
+        )
+    return one.arguments[1:] == other.arguments[1:] or set(one.arguments) == set(other.arguments)
 
 
 def _owners(term: ir.Expr) -> frozenset[ir.Expr]:
@@ -237,13 +289,6 @@ def _owners(term: ir.Expr) -> frozenset[ir.Expr]:
         for inner in part.arguments
         if isinstance(inner, ir.Apply) and inner.arguments
     )
-
-
-def _form(term: ir.Expr) -> object:
-    """The term without the names of its variables."""
-    if isinstance(term, ir.Apply):
-        return (term.symbol, *(_form(argument) for argument in term.arguments))
-    return str(term.type)
 
 
 def _instances(form: ir.Expr, variables: Sequence[ir.Variable]) -> Iterator[ir.Expr]:

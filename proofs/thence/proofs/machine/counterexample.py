@@ -59,7 +59,7 @@ def induction_counterexample(
         f"  step:   {call}",
         "  after:  " + (", ".join(changed) or "nothing changes"),
         f"  {goal.name} is now false{instance_text(instance)}",
-        f"  {said}",
+        *([f"  {said}"] if said else []),
     ]
     facts: dict[str, Any] = {
         "kind": "induction",
@@ -78,6 +78,8 @@ def induction_counterexample(
 
 def _history(state: Structure) -> tuple[tuple[Happening, ...] | None, str]:
     """The sends and deliveries before the step, if there is such an execution, and a sentence about it."""
+    if "sent" not in state.tables:
+        return None, ""
     try:
         found = happenings(state)
     except TooManyOrders:
@@ -89,6 +91,8 @@ def _history(state: Structure) -> tuple[tuple[Happening, ...] | None, str]:
 
 def _happening(action: Action, arguments: tuple[int, ...], state: Structure) -> tuple[Happening, ...]:
     """The send or delivery that the step is, if it is one."""
+    if "sent" not in state.tables:
+        return ()
     match action.name:
         case "causal_send":
             return ((arguments[0], None),)

@@ -34,13 +34,15 @@ def destinations(structure: Structure, message: int) -> tuple[int, ...]:
     return tuple(process for process in range(structure.universe["process"]) if tables["to"][(message, process)])
 
 
-def plausible(delivery: ir.Delivery) -> tuple[ir.NamedFormula, ...]:
+def plausible(delivery: ir.MachineDelivery) -> tuple[ir.NamedFormula, ...]:
     """Formulas that are true of the history of every execution, besides the facts that every machine keeps.
 
     They say that a process has sent, or learnt from a delivery, every message of its past and every message that
     happens before its own. Most states that satisfy them have the history of an execution, so counterexamples to
     induction are first looked for among these.
     """
+    if delivery == "off":
+        return ()
     x, y, m = (ir.Variable(name, MESSAGE) for name in "xym")
     p = ir.Variable("p", PROCESS)
 

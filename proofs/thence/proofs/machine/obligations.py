@@ -44,7 +44,7 @@ class Preservation:
 
 
 def signature_of(machine: ir.Machine) -> Signature:
-    return Signature((PROCESS, MESSAGE), (), symbols(machine))
+    return Signature((PROCESS, MESSAGE, *machine.sorts), (), symbols(machine))
 
 
 def conjuncts(machine: ir.Machine) -> tuple[Conjunct, ...]:

@@ -35,7 +35,8 @@ def statements(machine: ir.Machine) -> tuple[str, ...]:
     """The statements about a machine's states: the history, the invariants, the properties that `prove` names."""
     invariants = tuple(invariant.name for invariant in machine.invariants)
     properties = (name for name in machine.prove if name not in invariants and not is_about_steps(name))
-    return (HISTORY, *invariants, *properties)
+    history = (HISTORY,) if built_in.history_facts(machine.delivery) else ()
+    return (*history, *invariants, *properties)
 
 
 def statement_formula(machine: ir.Machine, name: str) -> ir.NamedFormula:

@@ -74,10 +74,10 @@ def actions(machine: ir.Machine) -> tuple[Action, ...]:
     return tuple(complete(transition, machine.delivery) for transition in machine.transitions)
 
 
-def complete(transition: ir.Transition, delivery: ir.Delivery) -> Action:
+def complete(transition: ir.Transition, delivery: ir.MachineDelivery) -> Action:
     """The transition with the built-in guard and updates of `causal_send(m)` and `deliver(m)` or `deliver(m, p)`."""
     guards, updates = transition.requires, transition.updates
-    if transition.name in ("causal_send", "deliver"):
+    if transition.name in machine_builtins.history_transitions(delivery):
         message = local(transition.parameters[0])
         if transition.name == "causal_send":
             guards = (ir.NamedFormula("not_sent", negation(holds("sent", message))), *guards)

@@ -63,7 +63,7 @@ class Vocabulary:
     state: Mapping[str, Type | None] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
     procedures: frozenset[str] = frozenset()
-    delivery: ir.Delivery = "unicast"
+    delivery: ir.MachineDelivery = "unicast"
     fixed: frozenset[str] = frozenset()
     definitions: Mapping[str, ir.Definition | None] = field(default_factory=dict)
 

@@ -36,6 +36,8 @@ def export_machine(
 
     Raises: Unsupported for relations over numbers, and for arbitrary numbers.
     """
+    if machine.delivery == "off" or machine.sorts:
+        raise Unsupported(f"`{machine.name}` has sorts of its own, or no messages")
     names = Names()
     names.reserve(_MODULE_NAMES)
     module = names.fresh(machine.name)
