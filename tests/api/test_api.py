@@ -51,13 +51,13 @@ class Careless:
 
 
 def of_command(*arguments: str) -> list[dict[str, Any]]:
-    """The results of a command, without its times."""
+    """The results of a command, without its times, and without the file, which a call knows."""
     run = subprocess.run([THENCE, *arguments, "--json"], capture_output=True, text=True, check=False)
     return [without_seconds(result) for result in json.loads(run.stdout)["results"]]
 
 
 def without_seconds(result: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in result.items() if name != "seconds"}
+    return {name: value for name, value in result.items() if name not in ("seconds", "file")}
 
 
 def of_call(results: th.Results[th.Statement]) -> list[dict[str, Any]]:

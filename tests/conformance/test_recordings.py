@@ -113,5 +113,5 @@ def test_interrupted_it_keeps_what_is_judged(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         printed, complained = process.communicate(timeout=60)
     assert "runs/a.ndjson: not causal, not fifo" in printed
-    assert "incomplete: interrupted; 2 of 3 files are not judged" in printed
+    assert "incomplete: interrupted; 2 of 3 files not judged" in printed
     assert (process.returncode, "Traceback" in complained) == (1, False)

@@ -256,6 +256,6 @@ def test_total_order_is_confirmed_from_the_execution(library: Library) -> None:
 def test_destinations_in_words(library: Library, groups: tuple[tuple[tuple[int, ...], ...], ...], words: str) -> None:
     everybody = tuple(tuple(sorted({one for choice in choices for one in choice})) for choices in groups)
     workload = ir.Workload(3, (1, 1, 1), everybody, groups=groups)
-    assert describe(workload) == f"3 processes, 1 sends each, {words}"
+    assert describe(workload) == f"3 processes, 1 send each, {words}"
     facts = workload_facts("s", workload, library("cbcast").protocols[0])
     assert facts["groups"] == [[list(choice) for choice in choices] for choices in groups]

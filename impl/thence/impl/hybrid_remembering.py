@@ -41,14 +41,14 @@ class HybridRemembering(HybridOptimal):
     """One process of the variant. See the module for the algorithm and `CausalProcess` for the interface."""
 
     def __init__(self, identity: int, processes: int) -> None:
-        super().__init__(identity, processes)
+        HybridOptimal.__init__(self, identity, processes)
         self._lp: defaultdict[int, int] = defaultdict(int)
         self._missing: defaultdict[int, deque[int]] = defaultdict(deque)
 
     def _await_permit(self, permit: Per) -> None:
         if self._lp[permit.sender] < permit.mid:  # R.1
             self._missing[permit.sender].append(permit.mid)  # R.2
-            super()._await_permit(permit)
+            HybridOptimal._await_permit(self, permit)
 
     def _receive_permit(self, sender: int, mid: int) -> list[Command]:
         require_id(mid)

@@ -95,7 +95,7 @@ def test_how_much_was_confirmed_is_said_in_numbers(thence: Thence, written: Path
     assert found["omitted"] > 0
     text = thence("recheck", str(written)).out
     assert "statements confirmed: 2 of 2" in text
-    assert f"proof objects checked for {checked} of 1 obligations" in text
+    assert f"proof objects checked for {checked} of 1 obligation" in text
     assert "the source states this, too, and the certificate says nothing about it: execution " in text
 
 

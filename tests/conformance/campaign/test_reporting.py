@@ -73,7 +73,7 @@ def test_an_incomplete_campaign_without_failures_is_unknown(written: Write) -> N
     said = result(status(written(replace(WALK, params={"steps": 20, "limit": 20}), 1)), 1.5)
     assert said.verdict is Verdict.UNKNOWN
     assert not said.expected
-    assert said.facts["unknown"] == "40 cases have not run, 0 ended without an outcome"
+    assert said.facts["unknown"] == "40 cases not run, 0 ended without an outcome"
 
 
 def test_a_case_without_an_outcome_makes_the_campaign_unknown(written: Write) -> None:

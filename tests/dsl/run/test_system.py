@@ -231,12 +231,12 @@ protocol asked:
   message ASK(k: nat)
   state:
     busy: bool
-    sum: nat
+    total: nat
   on ask(k: nat, q: process) when not busy:
     busy := true
     send ASK(k) to q
   on stop(): busy := false
-  on receive ASK(k) from j: sum := sum + k
+  on receive ASK(k) from j: total := total + k
   property deadlock_free
 scope two of asked:
   processes 2

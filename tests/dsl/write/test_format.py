@@ -145,9 +145,14 @@ some_numbers = tuples(numbers, 1, 3)
 setting_lists = st.lists(
     st.one_of(
         st.builds(s.Setting, st.sampled_from(["processes", "duplicates", "losses", "ticks"]), single),
-        st.builds(s.Setting, st.just("ticks"), single, about=names),
-        st.builds(s.Setting, st.just("input"), some_numbers, about=names),
-        st.builds(s.Setting, st.just("values"), some_numbers, about=st.builds("{} {}".format, names, names)),
+        st.builds(s.Setting, st.just("ticks"), single, about=names.map(lambda name: name.text)),
+        st.builds(s.Setting, st.just("input"), some_numbers, about=names.map(lambda name: name.text)),
+        st.builds(
+            s.Setting,
+            st.just("values"),
+            some_numbers,
+            about=st.builds(lambda one, other: f"{one.text} {other.text}", names, names),
+        ),
         st.builds(s.Setting, st.just("sends"), some_numbers),
         st.just(s.Setting("self_sends")),
         st.builds(

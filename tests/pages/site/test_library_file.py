@@ -51,7 +51,7 @@ def test_a_page_has_the_statement_its_id_its_command_and_the_text() -> None:
 def test_a_surprise_is_said_and_html_is_escaped() -> None:
     result = {"kind": "scope", "subject": "fifo", "name": "one: <b>", "verdict": "unknown", "level": "L1"}
     text = page(file_of("fifo", by_key([{**result, "expected": False, "unknown": "a < b"}])))
-    assert "1 of 1 statements are not as the file expects" in text
+    assert "1 of 1 statement not as the file expects" in text
     assert "unknown, not expected" in text
     assert "<b>" not in text and "a &lt; b" in text
 

@@ -24,7 +24,7 @@ def shape(*sends: int, **changes: object) -> Shape:
     count = len(sends)
     others = tuple(tuple((q,) for q in range(count) if q != p) for p in range(count))
     facts: dict[str, object] = {
-        "processes": count, "sends": sends, "choices": others, "timers": False, "ticks": None, "duplicates": 0,
+        "processes": count, "sends": sends, "choices": others, "timers": (), "inputs": (), "duplicates": 0,
         "losses": 0, "fifo": False, "ordered": False,
     }  # fmt: skip
     return Shape(**{**facts, **changes})  # type: ignore[arg-type]
@@ -36,7 +36,7 @@ LAYOUTS = [
     Layout(shape(3, 3, 3), Capacity(10, 6, 9)),
     Layout(shape(1, 0), Capacity(1, 2, 1)),
     Layout(shape(32, 32), Capacity(20, 12, 11)),
-    Layout(shape(2, 2, 2, timers=True, ticks=3, duplicates=2, losses=1), Capacity(17, 9, 30)),
+    Layout(shape(2, 2, 2, timers=(3, None), inputs=(((1, 0, 2), 3),), duplicates=2, losses=1), Capacity(17, 9, 30)),
     Layout(shape(2, 1, 2, choices=WIDE, ordered=True), Capacity(9, 7, 20)),
 ]
 

@@ -120,7 +120,7 @@ def test_weights_change_with_what_is_seen(specify: Specify) -> None:
     for process, before, cause, came in system.steps.taken():
         assert not isinstance(came, Fault)
         assert process == 0
-        measure.see(before, *packet_and_message(cause), *came)
+        measure.see(before, cause, *came)
         asked += 1
     assert (asked, measure.changed) == (1, True)
     ping = next(number for number in after.network if system.packet(number).kind == "PING")
@@ -129,8 +129,4 @@ def test_weights_change_with_what_is_seen(specify: Specify) -> None:
     *_, (_, before, cause, came) = system.steps.taken()
     assert not isinstance(came, Fault)
     with pytest.raises(NoMeasure, match="`receive PING`"):
-        measure.see(before, *packet_and_message(cause), *came)
-
-
-def packet_and_message(cause: Message | int | None) -> tuple[int, Message | None]:
-    return (cause, None) if isinstance(cause, int) else (-1, cause)
+        measure.see(before, cause, *came)

@@ -41,7 +41,7 @@ def violation(library: Library, name: str, known: str, scope: str, property_: st
     [
         (ir.Workload(3, (2, 2, 2), ANY), "3 processes, 2 sends each"),
         (ir.Workload(3, (2, 0, 1), ANY), "3 processes, sends 2, 0, 1"),
-        (ir.Workload(2, (1, 1), ((0, 1), (0, 1))), "2 processes, 1 sends each, to anybody, oneself included"),
+        (ir.Workload(2, (1, 1), ((0, 1), (0, 1))), "2 processes, 1 send each, to anybody, oneself included"),
         (ir.Workload(3, (1, 0, 0), ((2,), (), ())), "3 processes, sends 1, 0, 0, 0 to 2"),
         (
             ir.Workload(3, (2, 2, 2), ANY, duplicates=1, losses=2, ticks=3),
