@@ -140,19 +140,19 @@ relations = st.one_of(
     st.builds(s.RelationDecl, names.map(lambda name: (name,)), parameters),
 )
 inductives = st.builds(s.Inductive, names, parameters, named_formulas)
+SETTINGS = {"any", "capacity", "destinations", "duplicates", "expect", "fifo", "for", "losses", "pass", "processes"} | {
+    "program", "prompt", "reactive", "self", "sends", "ticks", "tree"
+}  # fmt: skip
+"""The words with which other lines of a scope begin."""
 single = numbers.map(lambda number: (number,))
 some_numbers = tuples(numbers, 1, 3)
+texts = names.map(lambda name: name.text).filter(lambda text: text not in SETTINGS)
 setting_lists = st.lists(
     st.one_of(
         st.builds(s.Setting, st.sampled_from(["processes", "duplicates", "losses", "ticks"]), single),
-        st.builds(s.Setting, st.just("ticks"), single, about=names.map(lambda name: name.text)),
-        st.builds(s.Setting, st.just("input"), some_numbers, about=names.map(lambda name: name.text)),
-        st.builds(
-            s.Setting,
-            st.just("values"),
-            some_numbers,
-            about=st.builds(lambda one, other: f"{one.text} {other.text}", names, names),
-        ),
+        st.builds(s.Setting, st.just("ticks"), single, about=texts),
+        st.builds(s.Setting, st.just("input"), some_numbers, about=texts),
+        st.builds(s.Setting, st.just("values"), some_numbers, about=st.builds("{} {}".format, texts, texts)),
         st.builds(s.Setting, st.just("sends"), some_numbers),
         st.just(s.Setting("self_sends")),
         st.builds(
