@@ -93,6 +93,9 @@ def test_the_file_opens_from_the_disk_in_light_and_dark(tmp_path: Path) -> None:
             browser.open(file, dark=dark)
             assert browser.run("return document.getElementById('where').textContent") == "12 / 12"
             assert "again and again" in browser.run("return document.getElementById('diagram').textContent")
+            browser.driver.find_element("css selector", "#tab-laws").click()
+            laws = "return document.getElementById('laws').textContent"
+            assert "the framed steps are repeated for ever" in browser.run(laws)
             ground = browser.run("return getComputedStyle(document.body).backgroundColor")
             assert (ground == "rgb(255, 255, 255)") is not dark
         assert browser.complaints() == []

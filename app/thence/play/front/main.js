@@ -495,7 +495,12 @@ class Player {
       return;
     }
     const judged = await this.ask("judge", { session: run.session, at });
-    if (run === this.run && at === Math.min(this.at, run.length)) fill(this.laws, propertiesPanel(judged, this));
+    if (run === this.run && at === Math.min(this.at, run.length)) {
+      // A lasso does not end: what is judged at rest is not judged there.
+      const lasso = run.head.cycle && at === run.length ? "the framed steps are repeated for ever; Explore says whether a fair run that does so refutes it" : null;
+      const answers = judged.answers.map((each) => (lasso && each.standing === "open" ? { ...each, why: lasso } : each));
+      fill(this.laws, propertiesPanel({ ...judged, answers }, this));
+    }
   }
 
   // --- sharing -----------------------------------------------------------------------------------
