@@ -90,7 +90,7 @@ def _write(path: str, found: Sequence[Inference]) -> str:
     if text == before:
         return "\nnothing to write"
     write_text(path, text)
-    return f"\nwrote {new} invariants into {path}"
+    return f"\nwrote {_counted(new)} into {path}"
 
 
 def _lines(found: Inference, verbosity: int) -> str:
@@ -99,7 +99,7 @@ def _lines(found: Inference, verbosity: int) -> str:
         return f"{name}: {found.refuted.name} is refuted, in {seconds}\n{found.refuted.text}"
     goals = ", ".join(found.goals) or "nothing"
     if found.proved:
-        many = "no invariant is missing" if not found.conjuncts else f"with {len(found.conjuncts)} invariants found"
+        many = "no invariant is missing" if not found.conjuncts else f"with {_counted(len(found.conjuncts))} found"
         head = f"{name}: {goals}: proved for any number of elements of each sort, {many}, in {seconds}"
     else:
         head = f"{name}: {goals}: unknown after {seconds}: {found.reason}"
@@ -112,6 +112,10 @@ def _lines(found: Inference, verbosity: int) -> str:
             lines.append("    without it:")
             lines += [f"    {line}" for line in conjunct.without.splitlines()]
     return "\n".join(lines)
+
+
+def _counted(number: int) -> str:
+    return f"{number} invariant{'' if number == 1 else 's'}"
 
 
 def _json(found: Inference) -> Mapping[str, Any]:

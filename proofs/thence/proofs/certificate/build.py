@@ -33,7 +33,7 @@ from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.solver_results import Note, programs, proof_objects, solve
 from thence.proofs.certificate.statement import Statement, obligations_of, stated, statement_of
 from thence.proofs.certificate.trust_base import trust_base
-from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
+from thence.proofs.solving.assessment import MOVES, POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.spec.user_error import UserError
 from thence.spec.verdict import Level, Verdict
@@ -257,7 +257,7 @@ def evidence_of(statement: Statement) -> tuple[Shown, ...]:
         found.append(Shown(_OF_MODELS.get(name, "needed"), name, model_bytes(model)))
     for name, run in sorted(statement.runs.items()):
         shows: Shows = "happens" if proved or name != REFUTATION else "refuted"
-        found.append(Shown("possible" if name == POSSIBLE else shows, name, run_bytes(run)))
+        found.append(Shown("possible" if name in (POSSIBLE, MOVES) else shows, name, run_bytes(run)))
     return tuple(found)
 
 

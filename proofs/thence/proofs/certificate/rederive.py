@@ -38,7 +38,7 @@ from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching
 from thence.proofs.machine.step_prover import WITNESS, step_goals, step_statements
 from thence.proofs.machine.transitions import actions
-from thence.proofs.machine.witness import witness_goals
+from thence.proofs.machine.witness import witness_goals, witness_shows
 from thence.proofs.prove import proofs_by
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
@@ -315,7 +315,7 @@ def _goals(machine: ir.Machine, name: str, evidence: Shown, session: ProofSessio
             return (Firing(action),)
         case "happens", told if name in reachable and told == WITNESS:
             return (reaching(reachable[name]),)
-        case "possible", told if told == POSSIBLE:
+        case "possible", told if told == witness_shows(machine):
             return witness_goals(machine)
         case "refuted", told if told == REFUTATION and name != VACUITY and name not in reachable:
             if name in step_statements(machine):

@@ -23,6 +23,7 @@ from thence.proofs.machine.prover import statement_formula, statements, stating
 from thence.proofs.machine.step_prover import WITNESS, step_statements
 from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.machine.transitions import actions, axiom_faults
+from thence.proofs.machine.witness import witness_shows
 from thence.proofs.prove import expected_names
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
@@ -134,7 +135,7 @@ def rested_on(subject: Subject, verdict: Verdict) -> tuple[tuple[Shows, str], ..
     machine = subject.machine
     if machine is not None and subject.name == VACUITY:
         shown: list[tuple[Shows, str]] = [("happens", action.name) for action in actions(machine)]
-        due = sorted([*shown, ("possible", POSSIBLE)], key=lambda each: each[1])
+        due = sorted([*shown, ("possible", witness_shows(machine))], key=lambda each: each[1])
         return tuple(due) if verdict is Verdict.PROVED else None
     if machine is not None and subject.name in {formula.name for formula in machine.reachable}:
         return (("happens", WITNESS),) if verdict is Verdict.PROVED else None
@@ -181,7 +182,8 @@ def _said(subject: Subject) -> tuple[str, ...]:
         return (*assumed, *proved)
     assert subject.machine is not None
     if subject.name == VACUITY:
-        return ("every transition happens in some run, and in one two messages of different processes are delivered",)
+        also = f", and in one {POSSIBLE}" if subject.machine.delivery != "off" else ""
+        return (f"every transition happens in some run{also}",)
     if subject.name == HISTORY:
         return ("the facts about the history that the language builds in are true in every reachable state",)
     return _said_of_machine(subject.machine, subject.name)

@@ -30,7 +30,7 @@ from thence.proofs.machine.counterexample import induction_counterexample, run_c
 from thence.proofs.machine.obligations import Conjunct, delivered_once, preservations, state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
-from thence.proofs.machine.smallest_run import smallest
+from thence.proofs.machine.smallest_run import is_run_to, smallest
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
@@ -286,7 +286,7 @@ class _Search:
         """The goal is false: the run is made small, and replayed."""
         machine = self._machine
         formula = ir.NamedFormula(self._name_of(goal), _closed(machine, goal))
-        short = smallest(machine, Falsification(formula), run)
+        short = smallest(machine, Falsification(formula), _without_detours(machine, formula, run))
         shown = run_counterexample(machine, short, formula)
         return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()))
 
@@ -448,6 +448,18 @@ class _Search:
         reason = f"inductive in a small universe, but in general not proved: {discharge.obligation.name}"
         found = tuple(Found(each) for each in self._named(chosen))
         return Inference(self._machine, (), found, reason=f"{reason}: {discharge.reason}")
+
+
+def _without_detours(machine: ir.Machine, formula: ir.NamedFormula, run: TransitionRun) -> TransitionRun:
+    """The run without steps that the violation does not need."""
+    at = 0
+    while at < len(run.steps):
+        fewer = TransitionRun(run.start, (*run.steps[:at], *run.steps[at + 1 :]))
+        if is_run_to(machine, Falsification(formula), fewer):
+            run, at = fewer, 0
+        else:
+            at += 1
+    return run
 
 
 def _closed(machine: ir.Machine, goal: Goal) -> ir.Expr:

@@ -120,7 +120,7 @@ def run_counterexample(machine: ir.Machine, run: TransitionRun, violated: ir.Nam
     names = names_by_send_order(run)
     instance = false_instance(violated, states[-1], names)
     given = _given(machine, run, names)
-    lines = ["  " + given]
+    lines = ["  " + given] if free_at_first(machine) else []
     steps = []
     for number, (action, arguments) in enumerate(run.steps, 1):
         changed = changes(symbols(machine), states[number - 1], states[number], names)

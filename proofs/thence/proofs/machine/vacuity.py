@@ -17,7 +17,7 @@ from thence.proofs.machine.random_runs import walk
 from thence.proofs.machine.reachability import Firing, Searched, scopes_of, search
 from thence.proofs.machine.transitions import Action, actions
 from thence.proofs.machine.witness import witness
-from thence.proofs.solving.assessment import POSSIBLE, Assessment, unknown
+from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
 
@@ -83,8 +83,8 @@ def check_vacuity(session: ProofSession, machine: ir.Machine, known: Iterable[Co
     if possible.run is None:
         return unknown(f"every transition can happen, but: {possible.missing}", facts)
     facts["possible"] = witness_text(possible.run)
-    runs[POSSIBLE] = possible.run
-    shown = [] if machine.delivery == "off" else [f"{POSSIBLE}: {facts['possible']}"]
+    runs[possible.shows] = possible.run
+    shown = [] if machine.delivery == "off" else [f"{possible.shows}: {facts['possible']}"]
     text = "\n".join(["every transition can happen", *lines, *shown])
     return Assessment(Verdict.PROVED, Level.L2, facts, text, runs=runs)
 

@@ -28,7 +28,7 @@ from thence.proofs.machine.reachability import (
 )
 from thence.proofs.machine.smallest_run import is_run_to
 from thence.proofs.machine.transitions import actions
-from thence.proofs.solving.assessment import POSSIBLE, Assessment, unknown
+from thence.proofs.solving.assessment import MOVES, POSSIBLE, Assessment, unknown
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 
@@ -54,6 +54,7 @@ class Witness:
 
     run: TransitionRun | None
     missing: str = ""
+    shows: str = POSSIBLE
 
 
 def two_deliveries(machine: ir.Machine) -> Falsification:
@@ -99,6 +100,11 @@ def witness(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct
     return found
 
 
+def witness_shows(machine: ir.Machine) -> str:
+    """The key of a machine's witness."""
+    return MOVES if machine.delivery == "off" else POSSIBLE
+
+
 def witness_goals(machine: ir.Machine) -> tuple[Goal, ...]:
     """The ends of a witness: two deliveries; of a machine without messages, any transition."""
     if machine.delivery == "off":
@@ -125,7 +131,11 @@ def _some_step(session: ProofSession, machine: ir.Machine) -> Witness:
     """A run of a machine without messages: any transition happens."""
     searched = search(session, machine, {goal.action: goal for goal in map(Firing, _names(machine))}, scopes=SCOPES[:2])
     run = next(iter(searched.runs.values()), None)
-    return Witness(run) if run is not None else Witness(None, f"no transition was found to happen, in {searched.scope}")
+    return (
+        Witness(run, shows=MOVES)
+        if run is not None
+        else Witness(None, f"no transition was found to happen, in {searched.scope}")
+    )
 
 
 def _names(machine: ir.Machine) -> list[str]:
@@ -183,4 +193,4 @@ def _guarded(found: Witness, assessment: Assessment) -> Assessment:
         reason = f"holds for nothing: {found.missing}"
         return unknown(reason, assessment.facts, f"{reason}\n{assessment.text}")
     facts = {**assessment.facts, "possible": witness_text(found.run)}
-    return replace(assessment, facts=facts, runs={**assessment.runs, POSSIBLE: found.run})
+    return replace(assessment, facts=facts, runs={**assessment.runs, found.shows: found.run})

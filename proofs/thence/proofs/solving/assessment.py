@@ -35,6 +35,9 @@ REFUTATION = ""
 POSSIBLE = "two messages of different processes are delivered"
 """The key of the run or model which shows that a proof does not hold for nothing."""
 
+MOVES = "a transition happens"
+"""The same, of a machine without messages."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
