@@ -32,7 +32,8 @@ Key: TypeAlias = tuple[str, str, str]
 
 Shows: TypeAlias = Literal["refuted", "needed", "happens", "possible"]
 """The claim of a piece of evidence: a statement fails; it fails without an assumption; a run makes something happen; a
-proof does not hold for nothing, since two messages of different processes are delivered."""
+proof does not hold for nothing, since two messages of different processes are delivered, or, in a machine without
+messages, a transition happens."""
 
 
 class BadManifest(Exception):

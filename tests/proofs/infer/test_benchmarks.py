@@ -1,0 +1,74 @@
+"""Machines of the literature: found and proved, and their mutants refuted by the shortest kind of run."""
+
+from __future__ import annotations
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.find import specification
+from thence.dsl.load import library
+from thence.proofs.infer.inference import Inference, Limits, infer
+from thence.proofs.prove import solver_pool
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
+from thence.spec.verdict import Verdict
+
+FOLDER = library()[0].parent / "benchmarks"
+FILES = sorted(FOLDER.glob("*.thence"))
+SOON = ("lock_server", "ricart_agrawala", "two_phase_commit")
+LATER = (
+    "token_ring",
+    "ticket_lock",
+    "reliable_broadcast",
+    "toy_consensus",
+    "client_server_database",
+    "distributed_lock",
+)
+
+
+def inferred(machine: ir.Machine) -> Inference:
+    options = Options(workers=1)
+    with solver_pool(options) as pool:
+        return infer(ProofSession(pool, options), machine, Limits(300.0), lambda _: None)
+
+
+def machine_of(name: str) -> ir.Machine:
+    (machine,) = specification(str(FOLDER / f"{name}.thence")).machines
+    return machine
+
+
+def test_there_are_twelve() -> None:
+    assert len(FILES) == 12 and {*SOON, *LATER} < {file.stem for file in FILES}
+
+
+@pytest.mark.parametrize("name", SOON)
+def test_an_invariant_is_found(name: str) -> None:
+    found = inferred(machine_of(name))
+    assert found.proved and found.conjuncts
+    assert all(each.verdict is Verdict.PROVED for each in found.assessments.values())
+
+
+@pytest.mark.long(but="test_an_invariant_is_found")
+@pytest.mark.parametrize("name", LATER)
+def test_an_invariant_is_found_in_time(name: str) -> None:
+    assert inferred(machine_of(name)).proved
+
+
+def refuted(name: str) -> None:
+    (mutant,) = specification(str(FOLDER / f"{name}.thence")).mutants
+    assert isinstance(mutant.mutated, ir.Machine)
+    found = inferred(mutant.mutated)
+    (expected,) = mutant.expects
+    assert found.refuted is not None and found.refuted.name in expected.names
+    assert "is now false" in found.refuted.text
+
+
+@pytest.mark.parametrize("name", ["lock_server", "ricart_agrawala"])
+def test_a_mutant_is_refuted_by_a_run(name: str) -> None:
+    refuted(name)
+
+
+@pytest.mark.long(but="test_a_mutant_is_refuted_by_a_run")
+@pytest.mark.parametrize("name", ["leader_ring", "toy_consensus"])
+def test_a_mutant_is_refuted_in_time(name: str) -> None:
+    refuted(name)
