@@ -459,7 +459,17 @@ def _searched_in(
         scope = replace(scope, numbers_below=NUMBERS_BELOW)
     if "nat" in universe:
         scope = replace(scope, arguments_below=universe["nat"])
+    if machine.sorts or machine.delivery == "off":
+        scope = replace(scope, universe=_spoken_of(machine, universe))
     return Searched(runs, scope, answer.reason if answer.status == "unknown" else "", unsearchable)
+
+
+def _spoken_of(machine: ir.Machine, universe: Mapping[str, int]) -> Mapping[str, int]:
+    """The sizes of the sorts that the machine speaks of."""
+    types = {each.type for symbol in symbols(machine) for each in symbol.parameters}
+    types |= {symbol.result for symbol in symbols(machine)}
+    types |= {each.type for transition in machine.transitions for each in transition.parameters}
+    return {sort: size for sort, size in universe.items() if sort != "nat" and sort in {str(type_) for type_ in types}}
 
 
 def _is_of_a_state(goal: Goal) -> bool:
