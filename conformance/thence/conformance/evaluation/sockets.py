@@ -113,6 +113,8 @@ class _Group:
     """Of each blocked process: destination and number of the sends that wait."""
     delays: list[float] = field(default_factory=list)
     planned: int = 0
+    asked: int = 0
+    """How many of the workload's sends were asked for so far."""
 
     async def run(self) -> tuple[list[float], int]:
         processes = self.workload.processes
@@ -137,16 +139,19 @@ class _Group:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         for one in sends:
-            loop.call_at(begun + one.due, self._wants, one, begun + one.due)
+            loop.call_at(begun + one.due, self._asks, one, begun + one.due)
         over = begun + (sends[-1].due if sends else 0.0) + PATIENCE_S
-        last = begun + (sends[-1].due if sends else 0.0)
-        while loop.time() < last or (len(self.delays) < self.planned and loop.time() < over):
+        while (self.asked < len(sends) or len(self.delays) < self.planned) and loop.time() < over:
             for endpoint in self.endpoints:
                 endpoint.raise_failure()
             for me, waiting in enumerate(self.held):
                 while waiting and not self.endpoints[me].blocked:
                     self.endpoints[me].send(*waiting.pop(0))
             await asyncio.sleep(POLLED_S)
+
+    def _asks(self, planned: Planned, due: float) -> None:
+        self.asked += 1
+        self._wants(planned, due)
 
     def _wants(self, planned: Planned, due: float) -> None:
         for number, copy in enumerate(planned.copies, start=planned.number):
