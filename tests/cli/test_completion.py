@@ -59,7 +59,7 @@ def test_commands_options_and_files_are_offered(folder: Path) -> None:
     assert list(offered("thence ex", folder)) == ["explain", "explore", "export", "executions"]
     assert offered("thence trace ", folder).keys() == {"check", "convert", "draw"}
     assert offered("thence explore rst --sto", folder).keys() == {"--storage"}
-    assert offered("thence explore rst --storage ", folder).keys() == {"exact", "layers"}
+    assert offered("thence explore rst --storage ", folder).keys() == {"exact", "layers", "disk"}
     files = offered("thence explore ", folder)
     assert {"rst", "mf", "mine.thence", "more/"} <= set(files)
     assert "notes.txt" not in files

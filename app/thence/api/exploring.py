@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeAlias
 
 from thence.api.errors import BadRequest
@@ -16,6 +17,7 @@ from thence.api.targets import Choice, Sends, Target, sends_text, targets
 from thence.dsl.find import known
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
+from thence.proofs.native.kept_search import NotOnDisk
 from thence.proofs.native.progress_measure import NoMeasure
 from thence.proofs.scopes.scopes import Options, explore_scope, judgeable
 from thence.spec.verdict import Result, Verdict
@@ -53,6 +55,7 @@ class Manner:
     memory: str | None = None
     threads: int | None = None
     storage: str = "exact"
+    folder: str | None = None
 
     def options(self, report: Report | None) -> Options:
         """The options of the exploration.
@@ -74,10 +77,16 @@ class Manner:
             raise BadRequest(f"--cross-check compares all states; leave --storage {storage} out")
         if storage != "exact" and engine == "interpreted":
             raise BadRequest(f"--storage {storage}: the interpreter keeps every state")
+        if self.folder is not None and storage != "disk":
+            raise BadRequest(f"--folder is for --storage disk, not {storage}")
         for option, number in (("--limit", self.limit), ("--threads", self.threads)):
             if number is not None and number < 1:
                 raise BadRequest(f"{option} {number}: give a number from 1 up")
-        resources = Resources(None if self.memory is None else byte_size("--memory", self.memory), self.threads)
+        resources = Resources(
+            None if self.memory is None else byte_size("--memory", self.memory),
+            self.threads,
+            None if self.folder is None else Path(self.folder),
+        )
         return Options(self.limit, report, both, resources, reductions, storage)
 
 
@@ -98,6 +107,7 @@ def explore(
     storage: str = "exact",
     memory: str | None = None,
     threads: int | None = None,
+    folder: str | None = None,
     progress: Report | None = None,
 ) -> Exploration:
     """Explores a protocol, or a mutant of it: every execution in the chosen scopes, by default in all of the file.
@@ -117,9 +127,10 @@ def explore(
         reductions: `auto`, `none` or `symmetry`.
         engine: `native`, `interpreted` or `auto`.
         cross_check: both engines, which must agree.
-        storage: `exact`, or `layers` (less memory, where every step is progress).
+        storage: `exact`, `layers` (less memory, where every step is progress), or `disk` (in files).
         memory: at most so much for the states, such as `4G`.
-        threads: of native code; by default one for each processor.
+        threads: of native code; by default one for each processor, in files one.
+        folder: of the files; a search that is stopped goes on where it was. By default, one that is removed.
         progress: is told how far each exploration is.
 
     Raises:
@@ -134,7 +145,7 @@ def explore(
         settings = (*settings, ANY_NUMBER)
     specification = load(source)
     choice = Choice(file_of(source), scope, processes, sends_text(sends), mutant, tuple(settings))
-    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
+    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage, folder)
     return explored(targets(choice, specification.content), properties, manner.options(progress))
 
 
@@ -154,7 +165,7 @@ def explored(chosen: Sequence[Target], properties: Sequence[str], options: Optio
     for at, target in enumerate(chosen):
         results: tuple[Result, ...] = ()
         with suppress(KeyboardInterrupt):
-            how = replace(options, engine="interpreted") if at in refused else options
+            how = replace(options, engine="interpreted") if at in refused else _in_folder(options, target)
             results = _explore_scope(target, properties or _asked(target), how)
         found += [(target, _about(target, result)) for result in results]
         interrupted = not results or any("interrupted" in str(each.facts.get("unknown", "")) for each in results)
@@ -184,6 +195,15 @@ def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, s
     return refused
 
 
+def _in_folder(options: Options, target: Target) -> Options:
+    """The options with a folder of its own for the target."""
+    folder = options.resources.folder
+    if folder is None:
+        return options
+    name = f"{target.subject} {target.scope or ''}".strip().replace("/", ".")
+    return replace(options, resources=replace(options.resources, folder=folder / name))
+
+
 def _explore_scope(target: Target, properties: Collection[str], how: Options) -> tuple[Result, ...]:
     """Explores one scope.
 
@@ -192,10 +212,10 @@ def _explore_scope(target: Target, properties: Collection[str], how: Options) ->
     """
     try:
         return explore_scope(target.protocol, target.scope, target.workload, target.expects, properties, how)
-    except NoMeasure as error:
-        if how.storage != "layers":
+    except (NoMeasure, NotOnDisk) as error:
+        if how.storage == "exact":
             raise
-        raise BadRequest(f"--storage layers: {target.subject}: {error}") from error
+        raise BadRequest(f"--storage {how.storage}: {target.subject}: {error}") from error
 
 
 def _asked(target: Target) -> Collection[str]:

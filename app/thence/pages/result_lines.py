@@ -71,7 +71,7 @@ def numbers_of(result: Result) -> list[str]:
     if facts.get("reductions"):
         shown.append(f"reduced by {', '.join(facts['reductions'])}")
     if facts.get("storage"):
-        shown.append(f"kept by {facts['storage']}")
+        shown.append({"layers": "kept by layers", "disk": "kept in files"}[facts["storage"]])
     if isinstance(facts.get("depth"), int):
         shown.append(f"depth {facts['depth']}")
     return shown

@@ -52,9 +52,9 @@ def explore(
         system, frozenset(properties), stop_when_refuted, limit, progress, method.resources,
         frozenset(named(method.reductions)), method.storage,
     )  # fmt: skip
-    result = _explored(request, method)
-    result.never = _never(system)
-    result.order_matters = order_matters(system)
+    result, used = _explored(request, method)
+    result.never = _never(used)
+    result.order_matters = order_matters(used)
     return result
 
 
@@ -68,26 +68,32 @@ def _never(system: System) -> frozenset[str]:
     return frozenset(name for name, met in (("delivers", delivers), ("fires", fires)) if not met)
 
 
-def _explored(request: ExplorationRequest, method: Method) -> Exploration:
+def _explored(request: ExplorationRequest, method: Method) -> tuple[Exploration, System]:
+    """The result, and the system that was explored."""
+    system = request.system
     match method.engine:
         case "interpreted":
-            return Interpretation(request).run()
+            return Interpretation(request).run(), system
         case "native":
             from thence.proofs.native.engine import explore_natively
 
-            return explore_natively(request)
+            return explore_natively(request), system
         case "both":
             from thence.proofs.native.crosscheck import explore_with_both
 
-            return explore_with_both(request)
+            return explore_with_both(request), system
         case "auto":
             return _explore_as_suits(request, by_name=bool({*method.reductions} - {AUTO}))
         case _:
             assert_never(method.engine)
 
 
-def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> Exploration:
-    """Explores by the engine that suits the scope. `by_name`: a reduction is asked for by its name."""
+def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Exploration, System]:
+    """Explores by the engine that suits the scope. `by_name`: a reduction is asked for by its name.
+
+    Where states go to files, a system of its own finds out whether the scope is small: then the numbers in the files
+    depend on the search alone, which may be stopped and go on.
+    """
     from thence.proofs.native.engine import Sample, explore_natively, why_not
 
     system, limit = request.system, request.limit
@@ -95,22 +101,24 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> Explorat
     if reason is not None:
         result = Interpretation(request).run()
         result.refused = dict.fromkeys(request.reductions, reason)
-        return result
-    first = Interpretation(replace(request, limit=min(SMALL, limit or SMALL)))
+        return result, system
+    if request.storage == "disk":
+        system = system_of(system.protocol, system.workload)
+    first = Interpretation(replace(request, system=system, limit=min(SMALL, limit or SMALL)))
     result = first.run()
     over = result.complete or not first.limited or result.states == limit
     if over and not (result.complete and by_name):
         result.refused = dict.fromkeys(request.reductions, FEW)
-        return result
+        return result, system
     try:
         found = explore_natively(request, Sample.of(system, first.origins))
     except KeyboardInterrupt:
         result.why_incomplete = "interrupted"
-        return result
+        return result, system
     except MemoryError:
         result.why_incomplete = "out of memory"
-        return result
+        return result, system
     if found.states < result.states and not found.complete and (not found.reductions or not found.transitions):
         result.why_incomplete, result.seconds = found.why_incomplete, result.seconds + found.seconds
-        return result
-    return found
+        return result, system
+    return found, request.system

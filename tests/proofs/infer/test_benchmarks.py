@@ -54,7 +54,7 @@ def test_an_invariant_is_found_in_time(name: str) -> None:
     assert inferred(machine_of(name)).proved
 
 
-def refuted(name: str) -> None:
+def assert_refuted(name: str) -> None:
     (mutant,) = specification(str(FOLDER / f"{name}.thence")).mutants
     assert isinstance(mutant.mutated, ir.Machine)
     found = inferred(mutant.mutated)
@@ -65,10 +65,10 @@ def refuted(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["lock_server", "ricart_agrawala"])
 def test_a_mutant_is_refuted_by_a_run(name: str) -> None:
-    refuted(name)
+    assert_refuted(name)
 
 
 @pytest.mark.long(but="test_a_mutant_is_refuted_by_a_run")
 @pytest.mark.parametrize("name", ["leader_ring", "toy_consensus"])
 def test_a_mutant_is_refuted_in_time(name: str) -> None:
-    refuted(name)
+    assert_refuted(name)

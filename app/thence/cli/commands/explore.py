@@ -46,10 +46,17 @@ def explore(
     storage: Annotated[
         str,
         typer.Option(
-            help="How states are stored: exact, or layers, which are as exact and need less memory where every step is "
-            "progress."
+            help="How states are stored: exact; layers, which are as exact and need less memory where every step is "
+            "progress; or disk, which are as exact, in files."
         ),
     ] = "exact",
+    folder: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="With --storage disk: keep the files in this folder until the exploration is over, so that it goes on "
+            "where it was stopped."
+        ),
+    ] = None,
     any_number: Annotated[
         bool, typer.Option("--any-number", help="Let each process send any number of messages.")
     ] = False,
@@ -81,7 +88,7 @@ def explore(
     """Explores the protocol, or a mutant of it, in the chosen scopes."""
     settings = (*(setting or ()), *((ANY_NUMBER,) if any_number else ()))
     choice = Choice(file, scope, processes, sends, mutant, settings)
-    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage)
+    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage, folder)
     files = Files(None if svg is None else Drawing(svg, packets=not no_packets), itf, trace, pytest, html)
 
     def body(session: Session) -> Output:

@@ -92,7 +92,7 @@ VALUES: dict[str, Value] = {
     "study": Value("STUDY"),
     "engine": _choice("ENGINE", "auto", "native", "interpreted"),
     "reductions": _choice("KIND", "auto", "none", "symmetry"),
-    "storage": _choice("KIND", "exact", "layers"),
+    "storage": _choice("KIND", "exact", "layers", "disk"),
     "channels": _choice("KIND", "fifo", "reordering"),
     "delivery": _choice("KIND", "unicast", "multicast", "broadcast"),
     "carrier": _choice("CARRIER", "udp", "tcp"),

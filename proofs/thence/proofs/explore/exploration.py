@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from thence.dsl.run.causality import Finding
@@ -17,13 +18,15 @@ PROGRESS_SECONDS = 0.2
 
 Engine: TypeAlias = Literal["auto", "native", "interpreted", "both"]
 
-Storage: TypeAlias = Literal["exact", "layers"]
+Storage: TypeAlias = Literal["exact", "layers", "disk"]
 
 STORAGES: dict[Storage, str] = {
     "exact": "every state",
     "layers": "the states that can still be met: exact, for workloads in which every step is progress",
+    "disk": "every state, in files: exact, in little memory",
 }
-"""Which states native code can keep. `layers` is the sweep line, see `native.sweep_line`."""
+"""Which states native code can keep, and where. `layers` is the sweep line, see `native.sweep_line`; `disk` is a search
+level by level, see `native.disk_search`."""
 
 _Point = TypeVar("_Point")
 """A point of a search: a state, or a state with the machine's side of it."""
@@ -114,10 +117,14 @@ def path_to(origins: Mapping[_Point, tuple[_Point, Action] | None], reached: _Po
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The limits of native code: bytes for its store (None: most of the machine's), threads (None: one a processor)."""
+    """The limits of native code: bytes for its store (None: most of the machine's), threads (None: one a processor).
+
+    `folder`: where files of states are made (None: where the system has temporary files).
+    """
 
     memory: int | None = None
     threads: int | None = None
+    folder: Path | None = None
 
 
 THE_MACHINE = Resources()

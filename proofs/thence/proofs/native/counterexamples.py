@@ -40,7 +40,7 @@ class Counterexamples:
 
     def way_to(self, number: int) -> tuple[State, list[Action]]:
         """A state that the stored one stands for, and actions that lead to it."""
-        state, *line = self.search.store.line_to(number)
+        state, *line = self.search.line_to(number)
         actions: list[Action] = []
         for stored in line:
             action, state = self._step_to(state, stored)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import assert_never
 
 from thence.dsl.ir.properties import DELIVERED
@@ -26,7 +27,9 @@ from thence.proofs.fairness.tails import Tails
 from thence.proofs.fairness.termination import packets_end
 from thence.proofs.native.code.cells import MOST_INVARIANTS
 from thence.proofs.native.counterexamples import Counterexamples
+from thence.proofs.native.disk_search import DiskSearch
 from thence.proofs.native.invariants import LocalJudge, local_invariants
+from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, folder_of, identity, is_kept, recall, remove
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
 from thence.proofs.native.progress_measure import Measure, Regress, arrivals_are_progress
@@ -88,8 +91,8 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
     """Explores by native code. Violations are the same at every call: they are looked for by one thread.
 
     Raises:
-        ValueError: where native code cannot take the scope; `why_not` tells. NoMeasure, which is one: where there is
-            no sweep line.
+        ValueError: where native code cannot take the scope; `why_not` tells. NoMeasure and NotOnDisk, which are such:
+            where it cannot be stored so.
     """
     reason = why_not(request.system)
     if reason is not None:
@@ -97,7 +100,7 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
     started = time.perf_counter()
     engine = NativeEngine(request)
     result = engine.run(sample.capacity)
-    if engine.suspects or (result.violations and engine.allotment.threads > 1):
+    if engine.suspects or (result.violations and engine.allotment.threads > 1 and request.storage != "disk"):
         try:
             _look_again(request, engine)
         except KeyboardInterrupt:
@@ -149,12 +152,16 @@ class NativeEngine:
     _tails: Tails = field(init=False)
     _starved_after: int | None = field(init=False, default=None)
     _expected_depth: int | None = field(init=False, default=None)
+    _folder: Path | None = field(init=False, default=None)
+    _kept: KeptSearch | None = field(init=False, default=None)
     _started: float = field(init=False, default_factory=time.perf_counter)
     _reported: tuple[float, int] = field(init=False, default=(0.0, 0))
 
     def __post_init__(self) -> None:
         self.result = Exploration(engine="native", storage=self.request.storage)
         self.allotment = Allotment.of(self.request.resources)
+        if self.request.storage == "disk" and self.request.resources.threads is None:
+            self.allotment = replace(self.allotment, threads=1)
         self._shape = shape_of(self.request.system)
         measure = Measure(self.request.system) if self.request.storage == "layers" else None
         self._use_table(measure)
@@ -211,6 +218,25 @@ class NativeEngine:
 
     def run(self, capacity: Capacity) -> Exploration:
         """Explores. A layout that turns out too small is replaced, and the search starts again."""
+        if self.request.storage == "disk":
+            return self._run_in_files(capacity)
+        return self._run(capacity)
+
+    def _run_in_files(self, capacity: Capacity) -> Exploration:
+        request, result = self.request, self.result
+        if DELIVERED in request.properties and not is_decided_at_rest(request.system):
+            raise NotOnDisk("`delivered` is about runs that never end, and needs all states at hand")
+        with folder_of(request) as self._folder:
+            self._kept = recall(self._folder, identity(request))
+            self._run(capacity if self._kept is None else self._kept.capacity)
+            if request.resources.folder is not None:
+                if result.complete or request.properties <= self.refuted or not is_kept(self._folder):
+                    remove(self._folder)
+                elif result.why_incomplete == "interrupted":
+                    result.why_incomplete = "interrupted; the same command goes on where it was"
+        return result
+
+    def _run(self, capacity: Capacity) -> Exploration:
         self.capacity = capacity
         try:
             while not self._attempt():
@@ -222,6 +248,8 @@ class NativeEngine:
             self.result.why_incomplete = f"the {self.allotment.memory / 1e6:,.0f} MB for states are used up"
         except MemoryError:
             self.result.why_incomplete = "out of memory"
+        except OSError as error:
+            self.result.why_incomplete = f"files of states: {error}"
         except KeyboardInterrupt:
             self.result.why_incomplete = "interrupted"
         self._count()
@@ -258,6 +286,8 @@ class NativeEngine:
             whole = len(self._tails.fairness.receive) < len(request.system.protocol.packets)
             self._sieves["tails"] = self._sieve_tails(search, quiet=not whole)
         self._judge_initial(search)
+        for name, by_action in search.resume():
+            self._violated(search, name, 0, by_action=by_action)
         while search.advance(self._pause):
             self._judge(search)
             self._pause()
@@ -268,6 +298,10 @@ class NativeEngine:
         match self.request.storage:
             case "exact":
                 return NativeSearch(self.request, self._table, self.capacity, self.allotment)
+            case "disk":
+                assert self._folder is not None
+                kept, self._kept = self._kept, None
+                return DiskSearch(self.request, self._table, self.capacity, self.allotment, self._folder, kept)
             case "layers":
                 return SweepLineSearch(self.request, self._table, self.capacity, self.allotment)
             case _:
@@ -277,7 +311,7 @@ class NativeEngine:
         result, search = self.result, self.search
         if search is not None:
             result.states, result.transitions, result.depth = search.state_count, search.team.transitions, search.depth
-            result.memory = max(result.memory, search.store.bytes_used)
+            result.memory = max(result.memory, search.bytes_used)
 
     def _pause(self) -> None:
         """Between pieces: reports progress, and stops where that is asked for."""
@@ -298,12 +332,12 @@ class NativeEngine:
         if self.request.progress is None or now - last < exploration.PROGRESS_SECONDS or result.states < most:
             return
         if not last:
-            self._expected_depth = expected_depth(self.request.system)
+            self._expected_depth = expected_depth(System(self.request.system.protocol, self.request.system.workload))
         self._reported = (now, result.states)
         self.request.progress(
             Progress(
                 result.states, result.transitions, result.depth, search.frontier, now - self._started,
-                search.store.bytes_used, self._expected_depth,
+                search.bytes_used, self._expected_depth,
             )
         )  # fmt: skip
 
@@ -340,7 +374,7 @@ class NativeEngine:
 
     def _starves(self, search: NativeSearch, number: int) -> None:
         """From a state on, a fair run never delivers some message."""
-        if self.request.storage != "exact":
+        if search.forgets:
             self.suspects.add(DELIVERED)
             return
         state, actions = Counterexamples(search).way_to(number)
@@ -386,9 +420,10 @@ class NativeEngine:
         """A state shows a violation: by itself, or by an action that it enables."""
         if name not in self.request.properties or name in self.result.violations:
             return
-        if self.request.storage != "exact":
+        if search.forgets:
             self.suspects.add(name)
             return
+        search.note(name, number, by_action=by_action)
         ways = Counterexamples(search)
         finding, actions = ways.by_action(name, number) if by_action else ways.by_state(name, number)
         self.result.violations[name] = replayed(self.request.system, finding, actions)

@@ -62,6 +62,16 @@ class Array:
         assert 0 <= at <= at + count <= self.length
         return struct.unpack_from(f"={count}{'Q' if self.width == 8 else 'I'}", self._memory, at * self.width)
 
+    def view(self, at: int, count: int) -> memoryview:
+        """The bytes of some elements in a row, to be read or written."""
+        assert 0 <= at <= at + count <= self.length
+        return memoryview(self._memory)[at * self.width : (at + count) * self.width]
+
+    def clear(self, count: int) -> None:
+        """The first elements become zeros."""
+        assert count <= self.length
+        ctypes.memset(self.address, 0, count * self.width)
+
     def write(self, at: int, values: Sequence[int]) -> None:
         """Replaces some elements in a row."""
         assert 0 <= at <= at + len(values) <= self.length

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from thence.dsl.ir.properties import DELIVERED
+from thence.dsl.run.system import State
 from thence.proofs.explore.exploration import ExplorationRequest, Storage
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.native.code.cells import BLOCK, FINDINGS, Shared
@@ -48,6 +49,8 @@ class NativeSearch:
     depth: int = field(init=False, default=0)
 
     storage: ClassVar[Storage] = "exact"
+    forgets: ClassVar[bool] = False
+    """Whether states are forgotten, so that the way to a state cannot be told."""
     large_index: ClassVar[int] = 1 << 26
     """The index is doubled from so many places on, and until then made four times as large."""
 
@@ -75,9 +78,25 @@ class NativeSearch:
         return self.store.numbered - self.store.holes - self.team.unused
 
     @property
+    def bytes_used(self) -> int:
+        """How much memory the states take."""
+        return self.store.bytes_used
+
+    @property
     def frontier(self) -> int:
         """How many states are still to be expanded, holes included."""
         return self.store.numbered - self.layer
+
+    def line_to(self, number: int) -> list[State]:
+        """The states from the initial one to this one, each reached from the one before it."""
+        return self.store.line_to(number)
+
+    def note(self, name: str, number: int, *, by_action: bool) -> None:
+        """The state shows a violation of the property."""
+
+    def resume(self) -> Iterator[tuple[str, bool]]:
+        """States of an earlier search that show a violation; here there was none."""
+        yield from ()
 
     # --- the search --------------------------------------------------------------------------
 
@@ -147,11 +166,15 @@ class NativeSearch:
         for worker in self.team.workers:
             asked += worker.take_deferred()
             wanted |= dict.fromkeys(worker.take_wanted())
+        self._learn(wanted)
+        return sorted(asked)
+
+    def _learn(self, wanted: Iterable[int]) -> None:
+        """The steps with these keys become known."""
         self.table.fill(wanted)
         self._check_capacity()
         if self.renaming is not None:
             self.renaming.extend()
-        return sorted(asked)
 
     def _check_capacity(self) -> None:
         local_bits, packet_bits, slots = self.capacity.local_bits, self.capacity.packet_bits, self.capacity.slots

@@ -69,6 +69,7 @@ class SweepLineSearch(NativeSearch):
     _progress: ProgressArrays = field(init=False)
 
     storage: ClassVar[Storage] = "layers"
+    forgets: ClassVar[bool] = True
     large_index: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
@@ -112,8 +113,7 @@ class SweepLineSearch(NativeSearch):
         """The states of the lowest level that has some, which becomes the level."""
         chosen, sweep = Array(self.store.numbered, 4), self._sweep
         sweep[Sweep.END], sweep[Sweep.LIST] = self.store.numbered, chosen.address
-        gather = self.team.kernel.gather
-        assert gather is not None
+        gather = self.team.kernel.passes["gather"]
         sweep[Sweep.COUNT] = 0
         while not sweep[Sweep.COUNT]:
             sweep[Sweep.LEVEL] = self.level
@@ -133,8 +133,7 @@ class SweepLineSearch(NativeSearch):
 
     def _forget(self) -> None:
         """Only the states that are still to be expanded stay, under new numbers."""
-        store, sweep, compact = self.store, self._sweep, self.team.kernel.compact
-        assert compact is not None
+        store, sweep, compact = self.store, self._sweep, self.team.kernel.passes["compact"]
         sweep[Sweep.END], sweep[Sweep.LEVEL] = store.numbered, self.level - 1
         compact(self.team.shared.address, sweep.address)
         left = sweep[Sweep.COUNT]

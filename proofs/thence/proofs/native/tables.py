@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.system import System, cause_of
@@ -40,6 +41,17 @@ class HashedEntries:
     def __contains__(self, key: int) -> bool:
         return key in self._known
 
+    def __getitem__(self, key: int) -> int:
+        return self._known[key]
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    @property
+    def keys(self) -> list[int]:
+        """The keys, in the order in which they came."""
+        return [*self._known]
+
     @property
     def mask(self) -> int:
         """The size of the hash table, minus one."""
@@ -69,7 +81,7 @@ class WordLists:
     """Lists of words, one after the other in `array`."""
 
     array: Array = field(init=False)
-    _used: int = field(init=False, default=0)
+    used: int = field(init=False, default=0)
     _places: dict[tuple[int, ...], int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,11 +89,11 @@ class WordLists:
 
     def write(self, words: tuple[int, ...]) -> int:
         """The place of the words from now on."""
-        place = self._used
+        place = self.used
         if place + len(words) > self.array.length:
             raise MemoryError("there are too many different steps")
         self.array.write(place, words)
-        self._used += len(words)
+        self.used += len(words)
         return place
 
     def place_of(self, words: tuple[int, ...]) -> int:
@@ -133,6 +145,15 @@ class StepTable:
         for key in keys:
             if key not in self.entries:
                 self.entries.enter(key, self._entry(key))
+
+    def checksum(self) -> str:
+        """A hash of all steps known, whoever numbered the local states and packets."""
+        digest = sha256()
+        for key in self.entries.keys:
+            entry = self.entries[key]
+            digest.update(b"%d %d " % (key, entry))
+        digest.update(bytes(self.operations.array.view(0, self.operations.used)))
+        return digest.hexdigest()
 
     def _entry(self, key: int) -> int:
         local, known = key >> 32, self.inputs[key & _HALF]

@@ -76,6 +76,26 @@ class Sweep(IntEnum):
     NEXT = 5
 
 
+class Pass(IntEnum):
+    """Cells of one pass over rows or states, see `disk_store`.
+
+    START, END: the states, by number. MASK: the number of parts minus one. COUNTS, PLACES (addresses): by part. ROWS
+    (address): packed states, COUNT of them. OWN (address): the cells of the thread. STRIKES: whether what is met is
+    struck out. MET: the state that was met last.
+    """
+
+    START = 0
+    END = 1
+    MASK = 2
+    COUNTS = 3
+    PLACES = 4
+    ROWS = 5
+    COUNT = 6
+    OWN = 7
+    STRIKES = 8
+    MET = 9
+
+
 class Own(IntEnum):
     """Cells of one thread: numbers, unless said otherwise.
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from thence.proofs.explore.exploration import Storage
 from thence.proofs.native.code.cells import CHUNK, HOLE, Own, Shared
+from thence.proofs.native.code.disk_store import DiskStore
 from thence.proofs.native.code.emit import I64, NOWHERE, VOID, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.local_steps import LocalSteps
 from thence.proofs.native.code.packed import Packed
@@ -14,7 +15,7 @@ from thence.proofs.native.code.sweep_store import SweepStore
 from thence.proofs.native.code.transitions import Transitions
 from thence.proofs.native.layout import Layout
 
-_STORES: dict[Storage, type[Store]] = {"exact": Store, "layers": SweepStore}
+_STORES: dict[Storage, type[Store]] = {"exact": Store, "layers": SweepStore, "disk": DiskStore}
 
 
 class Expansion:

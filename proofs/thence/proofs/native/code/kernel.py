@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -25,7 +25,7 @@ class Kernel:
         expand: (shared, own): see `expansion`.
         rehash: (shared, start, end): see `store`.
         sift: (shared, job): see `sifting`.
-        gather, compact: (shared, sweep): see `sweep_store`; only there.
+        passes: (shared, cells), by name: what the store passes over its states for; see `sweep_store`, `disk_store`.
     """
 
     expand: Callable[[int, int], None]
@@ -33,8 +33,7 @@ class Kernel:
     sift: Callable[[int, int], None]
     seconds: float
     engine: Any
-    gather: Callable[[int, int], None] | None = None
-    compact: Callable[[int, int], None] | None = None
+    passes: Mapping[str, Callable[[int, int], None]]
 
 
 @cache
@@ -84,15 +83,14 @@ def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
     """Generates, optimises and links the code."""
     started = time.perf_counter()
     module = new_module()
-    Expansion(module, layout, properties)
+    store = Expansion(module, layout, properties).store
     engine = link(module)
 
     def function(name: str, count: int) -> Any:
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * count)
         return kind(engine.get_function_address(name))
 
-    sweeping = (function("gather", 2), function("compact", 2)) if layout.storage == "layers" else (None, None)
+    passes = {name: function(name, 2) for name in store.passes}
     return Kernel(
-        function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine,
-        *sweeping,
-    )  # fmt: skip
+        function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine, passes
+    )

@@ -9,6 +9,8 @@ Threads claim places by compare-and-swap, and take numbers in blocks; a number t
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from llvmlite import ir
 
 from thence.proofs.native.code.canonical import Canonical
@@ -25,6 +27,9 @@ class Store:
 
     skips_recent = True
     """Whether successors that were found recently need not be looked up again."""
+
+    passes: ClassVar[tuple[str, ...]] = ()
+    """Functions (shared, cells) that pass over the states, by name."""
 
     def __init__(self, module: Value, layout: Layout) -> None:
         self.layout = layout

@@ -23,6 +23,7 @@ class SweepStore(Store):
     """Defines the functions of the store in a module, and those that pass over its states."""
 
     skips_recent = False
+    passes = ("gather", "compact")
 
     def _define_rehash(self, module: Value) -> None:
         Store._define_rehash(self, module)
