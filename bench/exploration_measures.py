@@ -1,6 +1,7 @@
-"""Exhaustive exploration: interpreter, native code with one thread and two, reductions, and SPIN on the same system.
+"""Exhaustive exploration: interpreter, native code with one thread and two, reductions, and others on the same system.
 
-SPIN is Debian's (`apt-get install spin gcc`); `cykas.pml` is the same transition system, with as many states.
+SPIN is Debian's (`apt-get install spin gcc`); `cykas.pml` is the same transition system, with as many states. `cykas.c`
+searches it as a program written for it alone can.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ PUBLISHED = {("cykas", 2): 52_521, ("cykas", 3): 5_022_640, ("mf", 2): 6_859, ("
 """States of 3 processes with so many sends each to any other."""
 
 MODEL = Path(__file__).with_name("cykas.pml")
+HAND = Path(__file__).with_name("cykas.c")
 
 
 def _workload(processes: int, sends: int) -> ir.Workload:
@@ -117,6 +119,35 @@ def spin(sends: int, repeats: int = REPEATS) -> str:
     )
 
 
+def by_hand_ratio(repeats: int = REPEATS) -> str:
+    """The explorer against the program written by hand, one thread each, in pairs: searching, and from the shell."""
+    if shutil.which("cc") is None:
+        return "skipped: cc not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "cykas")
+        subprocess.run(["cc", "-O3", "-march=native", "-DK=3", "-o", program, str(HAND)], check=True)
+        specification = load("cykas").specification
+        assert specification is not None
+        protocol, workload = specification.protocols[0], _workload(3, 3)
+        judged = ("causal", "csps", "delivered", "fault")
+        method = Method("native", resources=Resources(threads=1))
+        explore(protocol, workload, judged, method=method)  # its code is kept from now on
+        walls, ours = [], []
+        for _ in range(repeats):
+            shown = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+            found = re.fullmatch(r"(\d+) states, (\d+) transitions, depth (\d+), ([\d.]+) s\n", shown)
+            assert found is not None
+            result = explore(protocol, workload, judged, method=method)
+            assert [int(found[at]) for at in (1, 2, 3)] == [result.states, result.transitions, result.depth]
+            walls.append(float(found[4]))
+            ours.append(result.seconds)
+    ratios = sorted(one / other for one, other in zip(ours, walls, strict=True))
+    return (
+        f"{statistics.median(ours):.2f} s against {statistics.median(walls):.2f} s: {statistics.median(ratios):.2f} "
+        f"times (from {ratios[0]:.2f} to {ratios[-1]:.2f}), tables included"
+    )
+
+
 def any_number(name: str, processes: int) -> str:
     """Any number of messages: the abstract states that every run stays in."""
     specification = load(name).specification
@@ -148,6 +179,8 @@ MEASURES: dict[str, Callable[[], str]] = {
     "layers-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="layers"),
     "native-cykas-3-threads-ratio": threads_ratio,
     "native-cykas-4x2-threads-ratio": lambda: threads_ratio(4, 2, repeats=3),
+    "disk-cykas-3": lambda: explored("cykas", 3, 3, "auto", storage="disk"),
+    "by-hand-cykas-3-ratio": by_hand_ratio,
     "spin-cykas-2": lambda: spin(2),
     "spin-cykas-3": lambda: spin(3),
 }
