@@ -51,6 +51,7 @@ SHORTEST: dict[tuple[str, str | tuple[int, ...]], dict[str, int]] = {
     ("u2_runs_ahead", (4, 1, 0)): {"causal": 10},
     ("m1_stays_behind", "two"): {"m1_first": 1},
     ("delivers_on_arrival", "two"): {"fifo": 3, "causal": 3},
+    ("notes_visits", (2, 2, 1)): {"visited_at_most_once": 13},
 }
 
 MACHINES = {

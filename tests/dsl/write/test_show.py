@@ -66,7 +66,7 @@ def test_read_again_it_is_the_same(path: Path) -> None:
     expressions = [
         known for known in guards((original.machines, original.protocols, original.theories)) if known.span.line
     ]
-    assert len(expressions) > 5
+    assert expressions
     for expression in expressions[:: max(1, len(expressions) // 12)]:
         again = typed(replaced(text, expression))
         shown = list(guards((again.machines, again.protocols, again.theories)))

@@ -38,7 +38,7 @@ class Definition:
         names = set(self.system.protocol.fairness)
         kinds = {kind.name for kind in self.system.protocol.packets}
         self.kinds = kinds if "receive" in names else names & kinds
-        self.sends_fairly = "causal_send" in names
+        self.sends_fairly = "causal_send" in names or bool(self.system.workload.programs)
         self.timers = fair_timers(self.system)
         left: list[Node] = [(self.system.initial(), False)]
         self.edges[left[0]] = []
