@@ -38,6 +38,9 @@ PAGES = [
             "transport",
             "test-a-python-class",
             "test-a-go-program",
+            "test-a-java-program",
+            "find-an-invariant",
+            "put-it-into-ci",
             "check-a-recording",
             "cite-a-proof",
             "choose-the-network",
@@ -125,3 +128,13 @@ def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> Non
     if written != text:
         page.write_text(written, encoding="utf-8")
     assert commands > 0
+
+
+def test_the_workflow_has_the_commands_that_were_run() -> None:
+    page = (ROOT / "docs" / "how-to" / "put-it-into-ci.md").read_text(encoding="utf-8")
+    in_workflow = re.findall(r"- run: (thence .*)", page)
+    run = re.findall(r"^\$ (thence .*)", page, re.MULTILINE)
+    assert [re.sub(r"--seed .*", "--seed", line) for line in in_workflow] == [
+        re.sub(r"--seed .*", "--seed", line) for line in run
+    ]
+    assert len(run) == 2

@@ -87,6 +87,31 @@ def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_l
     assert final.tally.errors == 0
 
 
+@pytest.mark.long
+@pytest.mark.spark
+def test_the_commands_of_the_page_run_on_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/how-to/run-on-a-cluster.md, with the address of this test's master."""
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "run-on-a-cluster.md").read_text(encoding="utf-8")
+    [written] = re.findall(r"<!-- file: mine\.py -->\n```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "mine.py").write_text(written)
+    shown = re.findall(r"^\$ (thence .*)\n(.*)$", page, re.MULTILINE)
+    assert [command.split()[:3] for command, _ in shown] == [
+        ["thence", "campaign", verb] for verb in ("start", "status", "resume")
+    ]
+    with two_workers(tmp_path) as (url, _, _):
+        for command, expected in shown:
+            words = command.replace("spark://127.0.0.1:7077", url).split()[1:]
+            done = subprocess.run(
+                [Path(sys.executable).parent / "thence", *words],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert done.stdout.startswith(expected.removesuffix("...")), command
+
+
 def pack_adapter(target: Path, name: str) -> None:
     """The example in Python as a program of its own in an archive, which the workers have no other copy of."""
     folder = target.parent / "program"
