@@ -19,7 +19,7 @@ import pytest
 
 Thence = Callable[..., Any]
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 ADAPTER = shlex.join([sys.executable, str(ROOT / "conformance" / "examples" / "python" / "adapter.py")])
 MISBEHAVING = shlex.join([sys.executable, str(ROOT / "tests" / "conformance" / "systems" / "misbehaving.py")])
 FAULTY = f"{ADAPTER} --faulty"
@@ -303,7 +303,7 @@ def test_a_protocol_is_named_as_trace_check_takes_it(thence: Thence, tmp_path: P
 
 
 def test_the_sum_names_a_command_whole(thence: Thence, tmp_path: Path) -> None:
-    program = Path(__file__).parents[2] / "conformance" / "systems" / "wrong_once.py"
+    program = Path(__file__).parents[3] / "conformance" / "systems" / "wrong_once.py"
     command = shlex.join([sys.executable, str(program), "none", "-1", "1", str(tmp_path / "asked")])
     ran = thence("conform", "--exec", command, "--cases", "5")
     assert ran.code == 0, ran.out + ran.err
