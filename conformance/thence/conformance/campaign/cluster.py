@@ -68,7 +68,9 @@ class Cluster:
         try:
             return job.result()
         except KeyboardInterrupt:
-            self._context.cancelAllJobs()
+            # A signal to the whole group of processes, as `timeout` sends it, has ended Java as well.
+            with suppress(*SPARK_ERRORS):
+                self._context.cancelAllJobs()
             wait([job])
             raise
         except SPARK_ERRORS as error:
