@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 from thence.api.targets import Target
-from thence.cli.output import BadInput, Output
+from thence.cli.output import Output
 from thence.cli.session import check_writable, write_text
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
