@@ -137,6 +137,9 @@ def _launch(master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, .
             raise
         try:
             context = SparkContext(conf=configuration, gateway=gateway)
+            # PySpark keeps a connection for accumulators, which nothing here has; that Java ends it is no news.
+            server: Any = context._accumulatorServer
+            server.handle_error = lambda request, address: None
             for file in shipped[0]:
                 context.addPyFile(_uri(file))
             for archive in shipped[1]:
