@@ -8,8 +8,20 @@ const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
 const DEFAULT = ["thence", "lsp"];
+const EXPLANATION = "thence-explanation";
 
 let client;
+
+/** Explanations of codes, each a text that can be read beside the file. */
+const explanations = {
+  texts: new Map(),
+  provideTextDocumentContent: (uri) => explanations.texts.get(uri.path) ?? "",
+  async show(code, text) {
+    explanations.texts.set(code, text);
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(`${EXPLANATION}:${code}`));
+    await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+  },
+};
 
 /** How the server is started: as the settings say; by default from the `.venv` of a folder that has one with Thence. */
 function serverCommand() {
@@ -37,12 +49,15 @@ async function start() {
       initializationOptions: {
         seconds: settings.get("seconds"),
         memoryMegabytes: settings.get("memoryMegabytes"),
+        showsExplanations: true,
       },
       middleware: {
-        // A lens with verdicts was clicked: the server writes them to the output, which is shown.
+        // A lens with verdicts was clicked: the server writes them to the output, which is shown. An explanation is
+        // opened beside the file.
         executeCommand: async (name, given, next) => {
           const said = await next(name, given);
           if (name === "thence.show") client.outputChannel.show(true);
+          if (name === "thence.explain" && said) await explanations.show(given[0], said);
           return said;
         },
       },
@@ -69,6 +84,7 @@ async function stop() {
 
 async function activate(context) {
   context.subscriptions.push(
+    vscode.workspace.registerTextDocumentContentProvider(EXPLANATION, explanations),
     vscode.commands.registerCommand("thence.restart", async () => {
       await stop();
       await start();

@@ -13,6 +13,7 @@ import pytest
 
 import thence.cli.commands
 from thence.cli.app import CAMPAIGN, COMMANDS, TRACE, root
+from thence.cli.help.groups import folder_of
 
 Thence = Callable[..., Any]
 
@@ -58,9 +59,10 @@ SMALL = {
 def test_the_table_and_the_modules_agree() -> None:
     folder = Path(next(iter(thence.cli.commands.__path__)))
     there = {path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.py")}
-    assert {parts for parts in there if parts[-1] != "__init__"} == set(EVERY)
-    for words in EVERY:
-        module = import_module(".".join(("thence.cli.commands", *words)))
+    places = {(folder_of(words[0]), *words): words for words in EVERY}
+    assert {parts for parts in there if parts[-1] != "__init__"} == set(places)
+    for place, words in places.items():
+        module = import_module(".".join(("thence.cli.commands", *place)))
         assert callable(getattr(module, words[-1]))
 
 

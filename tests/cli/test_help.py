@@ -16,7 +16,7 @@ import pytest
 
 from thence.cli.app import CAMPAIGN, COMMANDS, TRACE, root
 from thence.cli.help.examples import EXAMPLES
-from thence.cli.help.groups import GROUPS, grouped
+from thence.cli.help.groups import HEADINGS, grouped
 from thence.cli.help.page import first_sentence
 from thence.cli.help.values import VALUES
 
@@ -45,13 +45,16 @@ def parameters(words: str) -> list[Any]:
 
 
 def test_each_command_stands_under_one_heading(thence: Thence) -> None:
-    names = [name for _, members in GROUPS for name in members]
+    names = [name for heading in HEADINGS for name in heading.names]
     assert len(names) == len(set(names))
-    assert {*COMMANDS, *GROUPED} <= set(names)
+    assert {*COMMANDS, *GROUPED} == set(names)
     out = thence("-h").out
     headings = [title for title, _ in grouped([*COMMANDS, *GROUPED])]
     assert [line[:-1] for line in out.splitlines() if line.endswith(":") and line[:-1] in headings] == headings
-    assert [name for _, members in grouped(["check", "new"]) for name in members] == ["check", "new"]
+    assert grouped(["trace", "fmt", "check"]) == [
+        ("Check a specification", ["check", "fmt"]),
+        ("Judge recordings", ["trace"]),
+    ]
 
 
 @pytest.mark.parametrize("words", ["", *GROUPED, *EVERY])
@@ -95,9 +98,9 @@ def test_every_command_has_an_example() -> None:
 
 def test_the_page_of_the_command_line_has_every_command_under_its_heading() -> None:
     page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8").partition("## Exit codes")[0]
-    for title, names in GROUPS:
-        section = page.partition(f"**{title}**")[2].partition("\n**")[0]
-        for name in names:
+    for heading in HEADINGS:
+        section = page.partition(f"**{heading.title}**")[2].partition("\n**")[0]
+        for name in heading.names:
             assert f"`thence {name}" in section, name
 
 

@@ -44,10 +44,12 @@ def test_a_violation_is_replayed(thence: Thence) -> None:
     assert len(disk["counterexample"]) == len(exact["counterexample"])
 
 
-def test_what_cannot_be_stored_so(thence: Thence) -> None:
+def test_what_cannot_be_stored_so(thence: Thence, tmp_path: Path) -> None:
     assert thence(*TWO, "--storage", "all").rejects("there are exact, layers, disk")
     assert thence(*TWO, "--storage", "fingerprints").rejects("there are exact, layers, disk")
     assert thence(*TWO, "--folder", "states").rejects("--folder is for --storage disk")
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    assert thence(*TWO, "--storage", "disk", "--folder", "taken").rejects("--folder taken: this is a file")
     assert thence("explore", "cykas", "--storage", "layers", "--cross-check").rejects("compares all states")
     assert thence("explore", "cykas", "--storage", "layers", "--engine", "interpreted", "--reductions", "none").rejects(
         "keeps every state"

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
@@ -83,7 +84,7 @@ class Client(LanguageClient):
 
 
 @asynccontextmanager
-async def connected(options: dict[str, Any] | None = None) -> AsyncIterator[Client]:
+async def connected(options: dict[str, Any] | None = None, folder: Path | None = None) -> AsyncIterator[Client]:
     """A client with a server of its own, which is shut down in the end and leaves no process behind."""
     client = Client()
     await client.start_io(*SERVER)
@@ -93,7 +94,10 @@ async def connected(options: dict[str, Any] | None = None) -> AsyncIterator[Clie
         ),
         window=types.WindowClientCapabilities(work_done_progress=True),
     )
-    await client.initialize_async(types.InitializeParams(capabilities, initialization_options=options))
+    folders = None if folder is None else [types.WorkspaceFolder(folder.as_uri(), folder.name)]
+    await client.initialize_async(
+        types.InitializeParams(capabilities, initialization_options=options, workspace_folders=folders)
+    )
     client.initialized(types.InitializedParams())
     try:
         yield client

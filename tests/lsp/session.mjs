@@ -12,12 +12,13 @@ const protocol = require("vscode-languageserver-protocol/node");
 
 const uri = "file:///nowhere/straw.thence";
 const text = "# 😀\nprotocol p:\n  on causal_send(m): send NONE(m) to m.dst\n";
-const told = { commands: [], shown: [] };
+const told = { commands: [], shown: [], opened: [] };
 
 class LanguageClient {
   constructor(id, name, server, options) {
     Object.assign(told, { id, server, options: options.initializationOptions });
     this.server = server;
+    this.middleware = options.middleware;
   }
 
   get outputChannel() {
@@ -50,6 +51,14 @@ class LanguageClient {
     const position = { line: 2, character: 28 };
     const hover = await this.connection.sendRequest(protocol.HoverRequest.type, { textDocument: { uri }, position: { line: 2, character: 6 } });
     told.hover = hover.contents.value;
+    const [action] = await this.connection.sendRequest(protocol.CodeActionRequest.type, {
+      textDocument: { uri },
+      range: { start: { line: 2, character: 0 }, end: { line: 2, character: 0 } },
+      context: { diagnostics: [] },
+    });
+    await this.middleware.executeCommand(action.command.command, action.command.arguments, (command, given) =>
+      this.connection.sendRequest(protocol.ExecuteCommandRequest.type, { command, arguments: given }),
+    );
     try {
       await this.connection.sendRequest(protocol.RenameRequest.type, { textDocument: { uri }, position, newName: "if" });
     } catch (error) {
@@ -70,8 +79,21 @@ class LanguageClient {
 
 const settings = { command, seconds: 7, memoryMegabytes: 100 };
 const straw = {
-  workspace: { getConfiguration: () => ({ get: (name) => settings[name] }), workspaceFolders: [] },
-  window: { showErrorMessage: async (message) => void told.shown.push(message) },
+  Uri: { parse: (text) => ({ scheme: text.split(":")[0], path: text.split(":")[1] }) },
+  ViewColumn: { Beside: -2 },
+  workspace: {
+    getConfiguration: () => ({ get: (name) => settings[name] }),
+    workspaceFolders: [],
+    registerTextDocumentContentProvider: (scheme, provider) => ({ scheme, provider }),
+    openTextDocument: async (uri) => {
+      const { provider } = context.subscriptions.find(({ scheme }) => scheme === uri.scheme);
+      return { text: provider.provideTextDocumentContent(uri), name: uri.path };
+    },
+  },
+  window: {
+    showErrorMessage: async (message) => void told.shown.push(message),
+    showTextDocument: async (document) => void told.opened.push([document.name, document.text]),
+  },
   commands: { registerCommand: (name) => ({ name }), executeCommand: async () => {} },
 };
 const load = Module._load;
@@ -84,6 +106,6 @@ Module._load = (request, ...rest) => {
 const { activate, deactivate } = require("./extension.js");
 const context = { subscriptions: [] };
 await activate(context);
-told.registered = context.subscriptions.map(({ name }) => name);
+told.registered = context.subscriptions.map(({ name }) => name).filter(Boolean);
 await deactivate();
 process.stdout.write(JSON.stringify(told));

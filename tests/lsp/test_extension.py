@@ -58,13 +58,19 @@ def test_the_extension_starts_the_server() -> None:
     run = subprocess.run([node, str(script), str(FOLDER), *SERVER], capture_output=True, text=True, check=True)
     told = json.loads(run.stdout)
     assert told["server"] == {"command": SERVER[0], "args": list(SERVER[1:])}
-    assert told["options"] == {"seconds": 7, "memoryMegabytes": 100}
-    assert told["commands"] == ["thence.cancel", "thence.run", "thence.show"]
-    assert {"hoverProvider", "renameProvider", "codeLensProvider", "semanticTokensProvider"} <= set(
-        told["capabilities"]
-    )
+    assert told["options"] == {"seconds": 7, "memoryMegabytes": 100, "showsExplanations": True}
+    assert told["commands"] == ["thence.cancel", "thence.explain", "thence.run", "thence.show"]
+    assert {
+        "hoverProvider",
+        "renameProvider",
+        "codeLensProvider",
+        "semanticTokensProvider",
+        "workspaceSymbolProvider",
+    } <= set(told["capabilities"])
     assert ["E0204", {"line": 2, "character": 26}] in told["diagnostics"]
     assert "application sends m" in told["hover"]
+    [[code, text]] = told["opened"]
+    assert code == "E0204" and text.startswith("E0204: ") and "Right:" in text
     assert told["refused"] == [-32803, "nothing that is declared in this file is named here"]
     assert told["registered"] == [command["command"] for command in PACKAGE["contributes"]["commands"]]
     assert (told["exit"], told["shown"]) == (0, [])

@@ -19,7 +19,7 @@ from thence.highlight.words import PROPERTIES
 from thence.lsp import conversions, fixes, hover, outline, tokens
 from thence.lsp.analysis import Analysis
 from thence.lsp.completion import NETWORK, completions
-from thence.lsp.explanations import BUILT_IN, KEYWORDS
+from thence.lsp.naming.explanations import BUILT_IN, KEYWORDS
 from thence.lsp.outcomes import Judged, Outcome, summary, told
 from thence.lsp.positions import Positions
 from thence.lsp.tasks import Task, places, task_from
@@ -173,6 +173,44 @@ def test_the_outline_of_a_file() -> None:
     assert (found[0].name, found[0].detail) == ("rst_mf", "protocol")
     assert [part.name for part in found[0].parts] == ["MSG", "Mail", "M", "held", "causal_send", "receive MSG"]
     assert [entry.name for entry in found[1:4]] == ["one", "two", "pair"]
+
+
+EVENTS = """\
+def twice(n: nat): n + n
+protocol votes:
+  message VOTE(k: nat)
+  state:
+    seen: set of nat
+  on vote(k: nat): send VOTE(twice(k)) to self
+  on receive VOTE(k) from j: seen.add(k)
+  periodically beat: seen.clear()
+  periodically retry: pass
+"""
+
+
+def test_the_outline_knows_inputs_timers_and_definitions() -> None:
+    analysis = Analysis(EVENTS, "votes.thence")
+    assert not [fault for fault in analysis.diagnostics if fault.severity == "error"]
+    definition, protocol = outline.outline(analysis)
+    assert (definition.name, definition.kind, definition.detail) == ("twice", "definition", "def")
+    found = [(part.name, part.kind, part.detail) for part in protocol.parts[2:]]
+    assert found == [
+        ("vote", "input", "input (k: nat)"),
+        ("receive VOTE", "handler", "handler"),
+        ("beat", "timer", "timer"),
+        ("retry", "timer", "timer"),
+    ]
+    for part in (protocol.parts[2], *protocol.parts[4:]):
+        line = EVENTS.splitlines()[part.name_span.line - 1]
+        assert line[part.name_span.column - 1 : part.name_span.end_column - 1] == part.name
+
+
+def test_the_outline_knows_the_symbols_of_a_theory() -> None:
+    text = "theory t:\n  sort time ordered\n  function clock: time to time\n  relation late: time\n"
+    [theory] = outline.outline(Analysis(text, "t.thence"))
+    assert [(part.name, part.kind) for part in theory.parts] == [
+        ("time", "sort"), ("clock", "function"), ("late", "relation"),
+    ]  # fmt: skip
 
 
 def test_the_colours_of_a_line() -> None:

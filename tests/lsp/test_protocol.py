@@ -177,9 +177,57 @@ async def mends(client: Client) -> None:
     context = types.CodeActionContext([fault])
     actions = await client.text_document_code_action_async(types.CodeActionParams(document(), fault.range, context))
     assert actions is not None
-    [action] = actions
+    action, explaining = actions
     assert isinstance(action, types.CodeAction) and action.edit is not None and action.edit.changes is not None
     assert [edit.new_text for edit in action.edit.changes[URI]] == ["causal"]
+    assert explaining.title == "Explain E0410"  # this client reads it as a command; test_extension executes it
+    said = await execute(client, types.Command("", "thence.explain", None, ["E0410"]))
+    printed = subprocess.run([*SERVER[:-1], "explain", "E0410"], capture_output=True, text=True, check=True).stdout
+    assert said == printed.rstrip("\n")
+    await client.until(lambda: said in client.logged)
+    for unknown in ("E9999", "", None):
+        with pytest.raises(JsonRpcException, match="there is no code"):
+            await execute(client, types.Command("", "thence.explain", None, [unknown]))
+
+
+def test_names_of_all_files_of_the_folder(tmp_path: Path) -> None:
+    asyncio.run(check_names_of_all_files(tmp_path))
+
+
+async def check_names_of_all_files(folder: Path) -> None:
+    """Also of what is not open; an open file counts as it is in the editor; a changed file is read again."""
+    protocol = "# 😀\nprotocol NAME:\n  message MSG(m: message) carries m\n  on causal_send(m): send MSG(m) to m.dst\n"
+    (folder / "deep er").mkdir()
+    (folder / ".hidden").mkdir()
+    first, second = folder / "first.thence", folder / "deep er" / "sécond.thence"
+    first.write_text(protocol.replace("NAME", "first"), encoding="utf-8")
+    second.write_text(protocol.replace("NAME", "second"), encoding="utf-8", newline="\r\n")
+    (folder / ".hidden" / "third.thence").write_text(protocol.replace("NAME", "third"), encoding="utf-8")
+    (folder / "binary.thence").write_bytes(bytes(range(256)))
+    (folder / "dangling.thence").symlink_to(folder / "nowhere")
+    (folder / "folder.thence").mkdir()
+
+    async def found(query: str) -> list[tuple[str, str, str | None, types.Position]]:
+        answer = await client.workspace_symbol_async(types.WorkspaceSymbolParams(query))
+        assert answer is not None
+        return [
+            (Path(one.location.uri).name, one.name, one.container_name, one.location.range.start)
+            for one in answer
+            if isinstance(one.location, types.Location)
+        ]
+
+    async with connected(folder=folder) as client:
+        assert await found("second") == [("s%C3%A9cond.thence", "second", None, types.Position(1, 9))]
+        assert await found("scnd") == await found("SECOND") == await found("second")
+        assert {(name, within) for _, name, within, _ in await found("msg")} == {("MSG", "first"), ("MSG", "second")}
+        assert await found("third") == await found("nothing like it") == []
+        assert {name for _, name, _, _ in await found("")} >= {"first", "second", "MSG", "causal_send"}
+        client.open(protocol.replace("NAME", "unsaved"), first.as_uri())
+        assert [name for _, name, _, _ in await found("unsaved")] == ["unsaved"]
+        assert await found("first") == []
+        second.write_text(protocol.replace("NAME", "changed"), encoding="utf-8")
+        assert [name for _, name, _, _ in await found("changed")] == ["changed"]
+        assert await found("second") == []
 
 
 @pytest.mark.process

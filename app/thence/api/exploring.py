@@ -79,6 +79,8 @@ class Manner:
             raise BadRequest(f"--storage {storage}: the interpreter keeps every state")
         if self.folder is not None and storage != "disk":
             raise BadRequest(f"--folder is for --storage disk, not {storage}")
+        if self.folder is not None and Path(self.folder).exists() and not Path(self.folder).is_dir():
+            raise BadRequest(f"--folder {self.folder}: this is a file; name a folder, which is made if it is not there")
         for option, number in (("--limit", self.limit), ("--threads", self.threads)):
             if number is not None and number < 1:
                 raise BadRequest(f"{option} {number}: give a number from 1 up")

@@ -10,8 +10,7 @@ import typer
 import typer.completion
 
 from thence.cli.lazy import LazyGroup, UsageError, lazy_commands, lazy_group
-from thence.cli.output import BAD_INPUT
-from thence.cli.session import fail_interrupted, fail_usage
+from thence.cli.session import fail_interrupted, fail_unwritten, fail_usage
 from thence.spec.user_error import UserError
 
 TRACE = {
@@ -167,6 +166,7 @@ def run() -> None:
         completion.completion_init()
     try:
         ended = root()(prog_name=PROGRAM, standalone_mode=False)
+        sys.stdout.flush()
         if ended == _INTERRUPTED:
             raise KeyboardInterrupt
     except UsageError as error:
@@ -175,8 +175,8 @@ def run() -> None:
         fail_usage(path.partition(" ")[2], "--json" in sys.argv, message)
     except UserError as error:  # by the import of a command: a package that it needs is not there
         fail_usage(_named(), "--json" in sys.argv, str(error))
-    except BrokenPipeError:
-        sys.exit(BAD_INPUT)
+    except OSError as error:
+        fail_unwritten(_named(), error)
     sys.exit(ended)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 from thence.api.targets import Target
-from thence.cli.output import BadInput, Output
+from thence.cli.output import Output
 from thence.cli.session import check_writable, write_text
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
@@ -65,16 +65,16 @@ class Files:
             check_writable(path)
 
 
-def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files) -> None:
+def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files) -> str:
     """Writes the first counterexample, replayed once more. `file` is the specification's name.
 
-    Raises: BadInput where there is none, or a file cannot be written.
+    Returns a note for readers: "", or that there is none. Raises BadInput where a file cannot be written.
     """
     if not files.asked:
-        return
+        return ""
     shown = next(((target, result) for target, result in found if "counterexample" in result.facts), None)
     if shown is None:
-        raise BadInput(f"there is no counterexample; {', '.join(files.asked)} not written")
+        return f"there is no counterexample: {' and '.join(files.asked)} not written\n"
     target, result = shown
     recorded = list(result.facts["counterexample"])
     system = system_of(target.protocol, target.workload)
@@ -94,3 +94,4 @@ def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files)
         write_text(files.pytest, content)
     if files.html is not None:
         write_text(files.html, single_file(load(file), start_of(target), recorded, cycle_of(result)))
+    return ""

@@ -1,7 +1,8 @@
 """Commands that are imported only when they run, or when their own help is asked for.
 
-A command `thence verify` is the function `verify` of `thence.cli.commands.verify`; `thence trace check` is the
-function `check` of `thence.cli.commands.trace.check`. Its parameters are its options.
+A command `thence explore` is the function `explore` of `thence.cli.commands.specification.explore`: `specification` is
+the folder of its heading. `thence trace check` is the function `check` of `thence.cli.commands.recordings.trace.check`.
+Its parameters are its options.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from thence.cli.help.groups import folder_of
 from thence.cli.help.page import ReadableCommand, first_sentence, format_examples, format_group
 from thence.cli.help.values import make_readable
 from thence.spec.user_error import UserError
@@ -75,13 +77,13 @@ def _loaded(command: LazyCommand, args: list[str]) -> Any:
         return command
 
 
-def lazy_commands(helps: Mapping[str, str], within: str = "") -> dict[str, Any]:
-    """A lazy command for each name, of the group `within`."""
-    place = f"{COMMANDS}.{within}" if within else COMMANDS
-    return {name: LazyCommand(f"{place}.{name}", text) for name, text in helps.items()}
+def lazy_commands(helps: Mapping[str, str]) -> dict[str, Any]:
+    """A lazy command for each name."""
+    return {name: LazyCommand(f"{COMMANDS}.{folder_of(name)}.{name}", text) for name, text in helps.items()}
 
 
 def lazy_group(name: str, help: str, helps: Mapping[str, str]) -> LazyGroup:
     """A group of lazy commands."""
-    short = first_sentence(help)
-    return LazyGroup(name=name, help=help, short_help=short, commands=lazy_commands(helps, name), rich_markup_mode=None)
+    place, short = f"{COMMANDS}.{folder_of(name)}.{name}", first_sentence(help)
+    commands: dict[str, Any] = {one: LazyCommand(f"{place}.{one}", text) for one, text in helps.items()}
+    return LazyGroup(name=name, help=help, short_help=short, commands=commands, rich_markup_mode=None)

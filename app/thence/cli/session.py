@@ -151,17 +151,20 @@ def _finish(session: Session, found: Output | Failure) -> NoReturn:
     try:
         _print(session, found, code)
         sys.stdout.flush()
-    except BrokenPipeError:
-        _close_stdout()
-        code = BAD_INPUT
     except OSError as error:
-        _close_stdout()
-        _complain(f"thence {session.name}: the output cannot be written: {error.strerror or error}")
-        code = BAD_INPUT
+        fail_unwritten(session.name, error)
     except KeyboardInterrupt:
         _close_stdout()
         code = UNKNOWN
     raise SystemExit(code)
+
+
+def fail_unwritten(name: str, error: OSError) -> NoReturn:
+    """Ends a command whose output cannot be written. A reader that has read enough (`| head`) is told nothing."""
+    _close_stdout()
+    if not isinstance(error, BrokenPipeError):
+        _complain(f"{f'thence {name}'.rstrip()}: the output cannot be written: {error.strerror or error}")
+    raise SystemExit(BAD_INPUT)
 
 
 def _close_stdout() -> None:

@@ -12,9 +12,9 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic, has_errors
 from thence.dsl.text.parse import Reading, read
 from thence.dsl.text.syntax import Span
-from thence.lsp.names import resolve
+from thence.lsp.naming.names import resolve
+from thence.lsp.naming.symbols import Occurrence, Symbol
 from thence.lsp.positions import contains
-from thence.lsp.symbols import Occurrence, Symbol
 
 
 @dataclass(frozen=True)

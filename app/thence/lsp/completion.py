@@ -16,9 +16,9 @@ from thence.dsl.text import syntax
 from thence.dsl.text.parse import Continuations, continuations
 from thence.dsl.text.syntax import Span
 from thence.lsp.analysis import Analysis, declaration_at
-from thence.lsp.explanations import BUILT_IN, KEYWORDS
+from thence.lsp.naming.explanations import BUILT_IN, KEYWORDS
+from thence.lsp.naming.symbols import LOCAL_KINDS, Symbol, SymbolKind
 from thence.lsp.positions import contains
-from thence.lsp.symbols import LOCAL_KINDS, Symbol, SymbolKind
 
 _HERE = "thence_completes_here"
 """Stands for what is about to be written."""

@@ -8,10 +8,11 @@ from lsprotocol import types
 
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.lsp.completion import Choice, ChoiceKind
+from thence.lsp.naming.symbols import SymbolKind
 from thence.lsp.outcomes import GOOD, Outcome, remark
 from thence.lsp.outline import Entry
 from thence.lsp.positions import Positions
-from thence.lsp.symbols import SymbolKind
+from thence.lsp.searching import Found
 from thence.lsp.tasks import Place
 from thence.lsp.tokens import TYPES, Token
 
@@ -29,6 +30,7 @@ _SYMBOLS: dict[SymbolKind, types.SymbolKind] = {
     "transition": types.SymbolKind.Method, "packet kind": types.SymbolKind.EnumMember,
     "record": types.SymbolKind.Struct, "field": types.SymbolKind.Field, "state variable": types.SymbolKind.Variable,
     "procedure": types.SymbolKind.Function, "definition": types.SymbolKind.Function,
+    "handler": types.SymbolKind.Method, "input": types.SymbolKind.Event, "timer": types.SymbolKind.Event,
 }  # fmt: skip
 
 _CHOICES: dict[ChoiceKind, types.CompletionItemKind] = {
@@ -80,6 +82,16 @@ def document_symbol(entry: Entry, positions: Positions) -> types.DocumentSymbol:
         positions.range(entry.name_span),
         detail=entry.detail,
         children=[document_symbol(part, positions) for part in entry.parts],
+    )
+
+
+def workspace_symbol(found: Found, positions: Positions) -> types.WorkspaceSymbol:
+    """A name with its place in its file; a part of a declaration says of which one."""
+    return types.WorkspaceSymbol(
+        types.Location(found.uri, positions.range(found.entry.name_span)),
+        found.entry.name,
+        _SYMBOLS.get(found.entry.kind, types.SymbolKind.Variable),
+        container_name=found.within or None,
     )
 
 

@@ -10,9 +10,9 @@ from thence.dsl.text.parse import word_kinds
 from thence.dsl.text.syntax import Span
 from thence.dsl.text.vocabulary import PAPER_SYMBOLS
 from thence.lsp.analysis import Analysis
-from thence.lsp.explanations import BUILT_IN, KEYWORDS, MARKERS
+from thence.lsp.naming.explanations import BUILT_IN, KEYWORDS, MARKERS
+from thence.lsp.naming.symbols import Occurrence, Symbol
 from thence.lsp.positions import contains
-from thence.lsp.symbols import Occurrence, Symbol
 
 
 @dataclass(frozen=True, slots=True)

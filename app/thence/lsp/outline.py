@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Span
 from thence.lsp.analysis import Analysis
-from thence.lsp.symbols import SymbolKind
+from thence.lsp.naming.members import parameters_text
+from thence.lsp.naming.symbols import SymbolKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +62,18 @@ def _told(declaration: syntax.TopLevel) -> tuple[str, SymbolKind]:
 def _parts(declaration: syntax.TopLevel) -> Iterator[Entry]:
     match declaration:
         case syntax.Theory():
+            for sorts in declaration.sorts:
+                yield from (_entry(name, "sort", "sort", name.span) for name in sorts.names)
+            yield from _symbols(declaration)
             yield from _formulas("axiom", declaration.axioms)
             yield from _formulas("property", declaration.properties)
             yield from _definitions(declaration)
             for inductive in declaration.inductives:
                 yield _entry(inductive.name, "relation", "inductive", inductive.span)
         case syntax.Machine():
-            for functions in declaration.functions:
-                yield from (_entry(name, "function", "function", name.span) for name in functions.names)
-            for relations in declaration.relations:
-                yield from (_entry(name, "relation", "relation", name.span) for name in relations.names)
+            for sorts in declaration.sorts:
+                yield from (_entry(name, "sort", "sort", name.span) for name in sorts.names)
+            yield from _symbols(declaration)
             yield from _definitions(declaration)
             yield from _formulas("axiom", declaration.axioms)
             yield from _machine_parts(declaration)
@@ -88,6 +91,13 @@ def _parts(declaration: syntax.TopLevel) -> Iterator[Entry]:
             yield from _formulas("stable", declaration.stable)
         case _:
             return
+
+
+def _symbols(declaration: syntax.Theory | syntax.Machine) -> Iterator[Entry]:
+    for functions in declaration.functions:
+        yield from (_entry(name, "function", "function", name.span) for name in functions.names)
+    for relations in declaration.relations:
+        yield from (_entry(name, "relation", "relation", name.span) for name in relations.names)
 
 
 def _definitions(
@@ -109,16 +119,28 @@ def _protocol_parts(protocol: syntax.Protocol | syntax.Mutant) -> Iterator[Entry
     for variable in protocol.state:
         yield _entry(variable.name, "state variable", "state", variable.span)
     for handler in protocol.handlers:
-        first = Span(handler.span.line, handler.span.column, handler.span.line, handler.span.column + 1)
-        yield Entry(_event(handler), "transition", "handler", handler.span, first)
+        yield _handler(handler)
     for procedure in protocol.procedures:
         yield _entry(procedure.name, "procedure", "procedure", procedure.span)
     yield from _formulas("invariant", protocol.invariants)
     yield from _formulas("reachable", protocol.reachable)
 
 
-def _event(handler: syntax.Handler) -> str:
-    return handler.event if handler.kind is None else f"{handler.event} {handler.kind.text}"
+def _handler(handler: syntax.Handler) -> Entry:
+    """A handler; an input and a timer that has a name are found under this name."""
+    first = Span(handler.span.line, handler.span.column, handler.span.line, handler.span.column + 1)
+    if handler.kind is None:
+        kind: SymbolKind = "timer" if handler.event == "periodically" else "handler"
+        return Entry(handler.event, kind, kind, handler.span, first)
+    place = handler.kind.span if _inside(handler.kind.span, handler.span) else first
+    match handler.event:
+        case "input":
+            detail = f"input {parameters_text(handler.parameters)}".strip()
+            return Entry(handler.kind.text, "input", detail, handler.span, place)
+        case "periodically":
+            return Entry(handler.kind.text, "timer", "timer", handler.span, place)
+        case _:
+            return Entry(f"{handler.event} {handler.kind.text}", "handler", "handler", handler.span, place)
 
 
 def _formulas(keyword: str, formulas: Iterable[syntax.Formula]) -> Iterator[Entry]:

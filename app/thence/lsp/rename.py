@@ -9,7 +9,7 @@ from thence.dsl.check.terms.environment import RESERVED as NAMES_OF_THE_LANGUAGE
 from thence.dsl.text.syntax import Span
 from thence.dsl.text.vocabulary import RESERVED
 from thence.lsp.analysis import Analysis
-from thence.lsp.symbols import Occurrence, Symbol
+from thence.lsp.naming.symbols import Occurrence, Symbol
 from thence.spec.user_error import UserError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

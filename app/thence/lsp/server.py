@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types
@@ -19,13 +20,19 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
+from thence.dsl.check.explained import explained
+from thence.dsl.text.explanations import explanation
 from thence.dsl.write.format import format_source
 from thence.lsp import completion, conversions, fixes, hover, outline, rename, tokens
 from thence.lsp.analysis import Analysis
 from thence.lsp.positions import Encoding, Positions
 from thence.lsp.running import Limits
+from thence.lsp.searching import Search
 from thence.lsp.tasks import Task, places, task_from
 from thence.lsp.verdicts import CANCEL, RUN, SHOW, Verdicts
+
+EXPLAIN = "thence.explain"
+"""The command that explains a code of a diagnostic."""
 
 DEBOUNCE_S = 0.15
 """How long the text stays unchanged before its diagnostics are made."""
@@ -42,6 +49,8 @@ class Server(LanguageServer):
         self.analyses: dict[str, Analysis] = {}
         self.checks: dict[str, asyncio.Task[None]] = {}
         self.verdicts = Verdicts(self.refresh)
+        self.search = Search()
+        self.explains = True
         self.is_shut_down = False
         self.left_early = False
 
@@ -160,6 +169,7 @@ def _add_documents(server: Server) -> None:
     def initialize(ls: Server, params: types.InitializeParams) -> None:
         options = params.initialization_options
         if isinstance(options, dict):
+            ls.explains = options.get("showsExplanations") is not True
             seconds, memory = options.get("seconds"), options.get("memoryMegabytes")
             limits = Limits()
             ls.verdicts.limits = Limits(
@@ -261,6 +271,24 @@ def _add_questions(server: Server) -> None:
             ],
         )
 
+    @server.feature(types.WORKSPACE_SYMBOL)
+    async def named(ls: Server, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        paths = (to_fs_path(folder.uri) for folder in ls.workspace.folders.values())
+        folders = [Path(path) for path in paths if path is not None]
+        opened = {uri: ls.analysis(uri) for uri in ls.workspace.text_documents if uri.endswith(".thence")}
+        encoding = ls.encoding
+
+        def answer() -> list[types.WorkspaceSymbol]:
+            texts: dict[str, Positions] = {}
+            found = []
+            for one in ls.search.found(params.query, folders, opened):
+                if one.uri not in texts:
+                    texts[one.uri] = Positions(one.analysis.text, encoding)
+                found.append(conversions.workspace_symbol(one, texts[one.uri]))
+            return found
+
+        return await asyncio.get_running_loop().run_in_executor(ls.reader, answer)
+
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def folds(ls: Server, params: types.FoldingRangeParams) -> list[types.FoldingRange]:
         return await ls.about(
@@ -329,6 +357,7 @@ def _add_edits(server: Server) -> None:
 
         def answer(analysis: Analysis, positions: Positions) -> list[types.CodeAction]:
             found: list[types.CodeAction] = []
+            explained_already: set[str] = set()
             for fault in analysis.diagnostics:
                 shown = conversions.diagnostic(fault, positions)
                 if not params.range.start.line <= shown.range.start.line <= params.range.end.line:
@@ -344,13 +373,24 @@ def _add_edits(server: Server) -> None:
                             edit=types.WorkspaceEdit({uri: [edit]}),
                         )
                     )
+                if fault.code not in explained_already:
+                    explained_already.add(fault.code)
+                    title = f"Explain {fault.code}"
+                    found.append(
+                        types.CodeAction(
+                            title,
+                            kind=types.CodeActionKind.QuickFix,
+                            diagnostics=[shown],
+                            command=types.Command(title, EXPLAIN, None, [fault.code]),
+                        )
+                    )
             return found
 
         return await ls.about(uri, answer)
 
 
 def _add_commands(server: Server) -> None:
-    """What lenses do when they are clicked."""
+    """What lenses and actions do when they are clicked."""
 
     @server.command(RUN)
     async def run(ls: Server, uri: Any = None, task: Any = None) -> str | None:
@@ -382,6 +422,17 @@ def _add_commands(server: Server) -> None:
         if said:
             ls.window_log_message(types.LogMessageParams(types.MessageType.Info, said))
         return said
+
+    @server.command(EXPLAIN)
+    def explain(ls: Server, code: Any = None) -> str:
+        """Returns the explanation of a code, and shows it unless the client does."""
+        known = explanation(str(code))
+        if known is None:
+            raise JsonRpcInvalidParams(message=f"there is no code {code}")
+        text = explained(known)
+        if ls.explains:
+            ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
+        return text
 
 
 def _task(value: Any) -> Task:

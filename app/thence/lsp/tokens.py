@@ -10,7 +10,7 @@ from thence.dsl.text.lines import span_of
 from thence.dsl.text.parse import word_kinds
 from thence.dsl.text.syntax import Span
 from thence.lsp.analysis import Analysis
-from thence.lsp.symbols import SymbolKind
+from thence.lsp.naming.symbols import SymbolKind
 
 TokenType: TypeAlias = Literal[
     "namespace", "type", "class", "enumMember", "property", "variable", "parameter", "function", "method", "event",
@@ -30,6 +30,7 @@ _OF_KIND: dict[SymbolKind, TokenType] = {
     "theory": "namespace", "theorem": "macro", "machine": "class", "protocol": "class", "scope": "namespace",
     "mutant": "class", "scenario": "namespace", "sort": "type", "function": "function", "relation": "function",
     "statement": "macro", "rule": "macro", "transition": "event", "packet kind": "enumMember", "record": "type",
+    "handler": "event", "input": "event", "timer": "event",
     "field": "property", "state variable": "variable", "procedure": "function", "definition": "function",
     "parameter": "parameter", "constant": "variable",
     "variable": "variable", "reference": "variable", "loop variable": "variable", "bound variable": "variable",

@@ -19,6 +19,7 @@ from thence.play.backend.backend import Backend
 from thence.play.page import page
 from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
 from thence.spec.oracle import Finding, first_finding
+from thence.spec.words import counted
 
 MOST_EVENTS: Final = 2_000
 """Events that are shown of a recording with a finding."""
@@ -101,7 +102,7 @@ def document(shown: Shown, faults: Sequence[Fault], title: str) -> dict[str, Any
     """The execution as a run of the player: each event is a step."""
     execution = shown.execution
     count = len(execution.events)
-    said = f"{execution.processes} processes, {count:,} events"
+    said = f"{counted(execution.processes, 'process')}, {counted(count, 'event')}"
     words = said if shown.whole else f"{said}, of which {len(shown.positions):,} are shown"
     at_event: dict[int, list[Fault]] = {}
     for fault in faults:

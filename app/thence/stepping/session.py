@@ -17,6 +17,7 @@ from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Message, show
 from thence.spec.events import Execution
 from thence.spec.user_error import UserError
+from thence.spec.words import counted
 
 
 class NotPossible(UserError):
@@ -175,7 +176,7 @@ class Session:
     def until(self, steps: int) -> Session:
         """The same run as far as so many steps. What is done to the one leaves the other as it is."""
         if not 0 <= steps <= len(self.steps):
-            raise NotPossible(f"the run has {len(self.steps)} steps, not {steps}")
+            raise NotPossible(f"the run has {counted(len(self.steps), 'step')}, not {steps}")
         before = copy.copy(self)
         before.steps, before._choices = self.steps[:steps], None
         return before

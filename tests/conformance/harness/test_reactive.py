@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from thence.api.driving import Drive, conform_result
-from thence.cli.commands.matrix import tried_assumptions
+from thence.cli.commands.study.matrix import tried_assumptions
 from thence.cli.session import Session
 from thence.conformance.campaign.one_system import campaign_runner
 from thence.conformance.cases.recorded_case import read_case

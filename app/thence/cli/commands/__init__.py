@@ -1,5 +1,6 @@
-"""The commands: the function `verify` of the module `verify` is `thence verify`, and its parameters are the options.
+"""The commands, in a folder for each heading of `thence -h`: `thence verify` is the function `verify` of the module
+`verify` in the folder of its heading, and its parameters are the options.
 
-A module is imported when its command runs; `thence.cli.app` has the help texts. `thence.cli` has the modules that
-several commands share.
+A module is imported when its command runs; `thence.cli.app` has the help texts, `thence.cli.help.groups` the headings
+with their folders. `thence.cli` has the modules that several commands share.
 """

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Check a specification", ("check", "explain", "fmt", "run", "repl", "play", "explore", "export")),
-    ("Prove it", ("prove", "infer", "bmc", "recheck")),
-    ("Test code", ("conform", "mutate", "demo", "campaign")),
-    ("Judge recordings", ("trace",)),
-    ("Check the library", ("verify",)),
-    ("Compare and study", ("evaluate", "sweep", "compare", "executions", "matrix", "cover")),
-    ("Work in an editor", ("lsp",)),
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of the help, the folder of its commands in `thence.cli.commands`, and their names in order."""
+
+    title: str
+    folder: str
+    names: tuple[str, ...]
+
+
+HEADINGS = (
+    Heading(
+        "Check a specification",
+        "specification",
+        ("check", "explain", "fmt", "run", "repl", "play", "explore", "export"),
+    ),
+    Heading("Prove it", "proofs", ("prove", "infer", "bmc", "recheck")),
+    Heading("Test code", "code", ("conform", "mutate", "demo", "campaign")),
+    Heading("Judge recordings", "recordings", ("trace",)),
+    Heading("Check the library", "library", ("verify",)),
+    Heading("Compare and study", "study", ("evaluate", "sweep", "compare", "executions", "matrix", "cover")),
+    Heading("Work in an editor", "editor", ("lsp",)),
 )
-
-_REST = "Other tools"
 
 
 def grouped(commands: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """The commands under their headings; one without a heading comes last."""
-    there = list(commands)
-    sections = [(title, [name for name in names if name in there]) for title, names in GROUPS]
-    placed = {name for _, names in GROUPS for name in names}
-    sections.append((_REST, [name for name in there if name not in placed]))
+    """The commands under their headings; a heading without a command is left out."""
+    there = set(commands)
+    sections = [(one.title, [name for name in one.names if name in there]) for one in HEADINGS]
     return [(title, names) for title, names in sections if names]
+
+
+def folder_of(command: str) -> str:
+    """The folder in `thence.cli.commands` in which a command or group is."""
+    return next(one.folder for one in HEADINGS if command in one.names)

@@ -27,9 +27,11 @@ BRIEF, ALL, EXPLAINED = range(3)
 def print_output(output: Output, seconds: float, verbosity: int = BRIEF) -> None:
     """Prints diagnostics on stderr, then the rest on stdout."""
     print_diagnostics(output)
+    answers = bool(output.results) and output.table
     if output.text:
-        print("\n".join(_fitted(output.text, sys.stdout)))
-    if output.results and output.table:
+        more = answers or output.notes
+        print("\n".join(_fitted(output.text if more else output.text.rstrip("\n"), sys.stdout)))
+    if answers:
         print("\n".join(_answer(output, seconds, verbosity, painter(sys.stdout), width_of(sys.stdout))))
     elif output.notes:
         print("\n".join(_fitted(output.notes.rstrip("\n"), sys.stdout)))

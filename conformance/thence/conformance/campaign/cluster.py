@@ -68,7 +68,9 @@ class Cluster:
         try:
             return job.result()
         except KeyboardInterrupt:
-            self._context.cancelAllJobs()
+            # A signal to the whole group of processes, as `timeout` sends it, has ended Java as well.
+            with suppress(*SPARK_ERRORS):
+                self._context.cancelAllJobs()
             wait([job])
             raise
         except SPARK_ERRORS as error:
@@ -135,6 +137,9 @@ def _launch(master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, .
             raise
         try:
             context = SparkContext(conf=configuration, gateway=gateway)
+            # PySpark keeps a connection for accumulators, which nothing here has; that Java ends it is no news.
+            server: Any = context._accumulatorServer
+            server.handle_error = lambda request, address: None
             for file in shipped[0]:
                 context.addPyFile(_uri(file))
             for archive in shipped[1]:

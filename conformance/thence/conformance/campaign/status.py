@@ -143,7 +143,7 @@ def result(status: Status, seconds: float, expected: Verdict = Verdict.TESTED) -
     shown["seeds"] = [status.parameters.first_seed, status.parameters.end_seed]
     if status.verdict is Verdict.UNKNOWN:
         missing = status.parameters.cases - tally.cases
-        shown["unknown"] = f"{missing:,} cases not run, {tally.errors:,} ended without an outcome"
+        shown["unknown"] = f"{counted(missing, 'case')} not run, {tally.errors:,} ended without an outcome"
     found = ", ".join(f"{kind} in {number:,}" for kind, number in tally.kinds.items())
     return Result(
         name=f"campaign of {counted(status.parameters.cases, 'case')}",

@@ -25,6 +25,7 @@ from thence.conformance.systems.subject import MakeProcess
 from thence.dsl.ir import PERIODICALLY
 from thence.impl.commands import Deliver as HandOver
 from thence.impl.commands import Send as Transmit
+from thence.spec.words import counted
 
 STEP_LIMIT: Final = 10_000
 """Calls of a process in one case; beyond it the case is `endless`."""
@@ -392,7 +393,7 @@ class Case:
 
     def _endless(self, process: int) -> None:
         steps, packets = self.participants.steps, len(self.network.flights)
-        text = f"after {steps:,} steps {packets:,} packets are in flight, and there is no end"
+        text = f"after {counted(steps, 'step')}, with {counted(packets, 'packet')} in flight, there is no end"
         self._end("endless", process, text)
 
     # --- the protocol's side -----------------------------------------------------------------

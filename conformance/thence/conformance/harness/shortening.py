@@ -59,12 +59,15 @@ class Counterexample:
 
 def told(findings: Sequence[CaseFinding]) -> list[str]:
     """The findings as lines: those that say the same of two kinds, such as causal and FIFO order, are told once."""
-    kinds: dict[tuple[str, str], list[str]] = {}
+    kinds: dict[tuple[str, str], list[CaseFinding]] = {}
     for finding in findings:
-        kinds.setdefault((finding.text, finding.traceback), []).append(finding.kind)
+        kinds.setdefault((finding.text, finding.traceback), []).append(finding)
     lines = []
-    for (text, traceback), named in kinds.items():
-        lines.append(f"  => {', '.join(named)}: {text}")
+    for (text, traceback), same in kinds.items():
+        parted = same[0].divergence
+        first, *more = (text,) if parted is None else parted.lines()
+        lines.append(f"  => {', '.join(finding.kind for finding in same)}: {first}")
+        lines += [f"       {line}" for line in more]
         lines += [f"     | {line}" for line in traceback.splitlines()[-PRINTED_LINES:]]
     return lines
 

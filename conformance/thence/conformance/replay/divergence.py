@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from thence.conformance.replay.guards import DecidingGuard
+from thence.spec.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,17 @@ class Divergence:
     fault: str | None = None
 
     def __str__(self) -> str:
-        if self.fault is not None:
-            said = f"the protocol cannot take this step: {self.fault}"
-        else:
-            said = f"the protocol {self.expected or 'does nothing more'}, the subject {self.got or 'does nothing more'}"
         decided = "" if self.guard is None else f"; {self.guard}"
-        return f"p{self.process}, {self.input}: {said}, after {self.matched} matching events{decided}"
+        said = f"p{self.process}, {self.input}: {', '.join(self._parting())}"
+        return f"{said}, after {counted(self.matched, 'matching event')}{decided}"
+
+    def lines(self) -> tuple[str, ...]:
+        """The same on several lines: the step, what each of the two does, the condition that decided."""
+        step = f"p{self.process}, {self.input}, after {counted(self.matched, 'matching event')}:"
+        return step, *self._parting(), *(() if self.guard is None else (str(self.guard),))
+
+    def _parting(self) -> tuple[str, ...]:
+        if self.fault is not None:
+            return (f"the protocol cannot take this step: {self.fault}",)
+        nothing = "does nothing more"
+        return f"the protocol {self.expected or nothing}", f"the subject {self.got or nothing}"

@@ -53,7 +53,7 @@ class Answer:
 
     def __str__(self) -> str:
         if self.divergence is None:
-            return f"all {self.events:,} events"
+            return "the one event" if self.events == 1 else f"all {self.events:,} events"
         said = str(self.divergence)
         if self.verdict == "unknown":
             return f"too many possible states ({self.states:,} looked at); the best attempt: {said}"

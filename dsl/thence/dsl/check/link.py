@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration, check_expectations
 from thence.dsl.check.terms.binders import introduce
-from thence.dsl.check.terms.environment import PROTOCOL_TYPES, Vocabulary, here, listed, plural
+from thence.dsl.check.terms.environment import PROTOCOL_TYPES, Vocabulary, here, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.workload import ProtocolKind, Settings, kind_of
 from thence.dsl.ir.machine_builtins import history_parameters
@@ -16,6 +16,7 @@ from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
+from thence.spec.words import counted
 
 _REQUIRED = ("causal_send", "deliver")
 
@@ -195,7 +196,7 @@ def _target(
     parameters = transitions[name].parameters
     if len(target.arguments) != len(parameters):
         checker.arguments(name, written, None, place)
-        takes = f"transition `{name}` takes {plural(len(parameters), 'argument')}"
+        takes = f"transition `{name}` takes {counted(len(parameters), 'argument')}"
         note = f"it takes {listed(f'{each.name}: {each.type}' for each in parameters)}"
         reporter.error("E0302", place, f"{takes}, {here(len(target.arguments))}", *((note,) if parameters else ()))
         return None
@@ -267,7 +268,7 @@ def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -
         reporter.error(
             "E0607",
             clause.span,
-            f"{what} has {plural(len(declared), 'parameter')}, the pattern names {given}",
+            f"{what} has {counted(len(declared), 'parameter')}, the pattern names {given}",
             *(("`...` at the end of the pattern leaves the rest unnamed",) if given < len(declared) else ()),
         )
         return None

@@ -10,7 +10,7 @@ from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.result_names import is_kept
 from thence.dsl.check.statements import BodyChecker, Signature
 from thence.dsl.check.terms.delivery import check_delivery
-from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, listed, plural
+from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.types import resolve_parameter, resolve_records, resolve_type
 from thence.dsl.check.unused import warn_of_unused
@@ -23,6 +23,7 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
+from thence.spec.words import counted
 
 PROTOCOL_PROPERTIES = (
     "causal", "causally_ordered", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order", "deadlock_free",
@@ -334,7 +335,7 @@ def _handler_parameters(
         reporter.error(
             "E0416",
             handler.span,
-            f"{what} has {plural(len(signature), 'parameter')}, {here(len(handler.parameters))}",
+            f"{what} has {counted(len(signature), 'parameter')}, {here(len(handler.parameters))}",
             *((f"it is declared with ({has})",) if handler.kind is not None else ("write `on causal_send(m):`",)),
         )
         return [None] * len(handler.parameters)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from thence.dsl import ir
 from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
-from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, listed, plural
+from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.workload import MOST_PROCESSES, domain
 from thence.dsl.ir import topology
@@ -21,6 +21,7 @@ from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Name, Span
 from thence.dsl.write.expressions import text_of
 from thence.dsl.write.scenario import step_text
+from thence.spec.words import counted
 
 _MESSAGE, _PROCESS, _OTHER = ir.Variable("m", MESSAGE), ir.Variable("p", PROCESS), ir.Variable("a", MESSAGE)
 HISTORY: dict[str, ir.Symbol] = {
@@ -216,7 +217,7 @@ class _Work:
             case "unicast" if len(step.peers) != 1:
                 self._misfit(
                     step.subject.span,
-                    f"`{step.subject.text}` has {plural(len(step.peers), 'destination')}, but delivery is `unicast`",
+                    f"`{step.subject.text}` has {counted(len(step.peers), 'destination')}, but delivery is `unicast`",
                 )
             case "broadcast" if seen | {step.process.text} != set(self.processes):
                 self._misfit(
@@ -252,7 +253,7 @@ class _Work:
         parameters = packet.parameters
         if step.rest:
             if len(step.arguments) > len(parameters):
-                what = plural(len(parameters), "argument")
+                what = counted(len(parameters), "argument")
                 self._misfit(step.subject.span, f"packet `{packet.name}` has {what}, and more are named here")
                 return None
             parameters = parameters[: len(step.arguments)]

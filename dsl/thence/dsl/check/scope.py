@@ -6,12 +6,13 @@ from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration, check_expectations
 from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.delivery import delivery_of
-from thence.dsl.check.terms.environment import listed, plural
+from thence.dsl.check.terms.environment import listed
 from thence.dsl.check.workload import ProtocolKind, Settings, build_workload, overridden, silent_senders
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.text import syntax
 from thence.dsl.text.programs import imbalance
 from thence.dsl.text.reporter import Reporter
+from thence.spec.words import counted
 
 
 def expectable(protocol: syntax.Protocol) -> set[str]:
@@ -116,7 +117,7 @@ def _warn(
         reporter.warning(
             "W0913",
             settings[f"program {process}"].span,
-            f"process {process} receives {plural(taken, 'message')}; it is sent {sent}",
+            f"process {process} receives {counted(taken, 'message')}; it is sent {sent}",
             "a message is delivered only where the program of its destination receives one",
         )
     silent = silent_senders(settings, workload)

@@ -8,7 +8,7 @@ from thence.dsl import ir
 from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.symbols import SymbolTable, check_formulas
-from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, here, plural
+from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, here
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.inference import infer_types
 from thence.dsl.check.terms.types import resolve_sort
@@ -18,6 +18,7 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
+from thence.spec.words import counted
 
 
 def check_theory(
@@ -236,7 +237,7 @@ def _induction(induction: syntax.Induction, theory: ir.Theory, reporter: Reporte
         reporter.error(
             "E0512",
             induction.relation.span,
-            f"`{name}` takes {plural(len(relation.parameters), 'variable')}, {here(len(induction.variables))}",
+            f"`{name}` takes {counted(len(relation.parameters), 'variable')}, {here(len(induction.variables))}",
             f"write `by induction on {name}({', '.join(one.name for one in relation.parameters)})`",
         )
         return None

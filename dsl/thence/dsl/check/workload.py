@@ -8,12 +8,13 @@ from itertools import combinations
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.terms.environment import listed, plural
+from thence.dsl.check.terms.environment import listed
 from thence.dsl.ir import topology
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.programs import NAME, Programs, sends_of, setting_key
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import ProgramStep, Setting, Span
+from thence.spec.words import counted
 
 DEFAULT_PROCESSES = 3
 DEFAULT_SENDS = 1
@@ -97,7 +98,7 @@ def build_workload(
             reporter.error(
                 "E0617",
                 _place(settings, "destinations", span),
-                f"process {process} is to send {plural(number, 'message')} but has no destinations",
+                f"process {process} is to send {counted(number, 'message')} but has no destinations",
             )
             return None
         sends = (*sends[:process], 0, *sends[process + 1 :])
@@ -296,7 +297,7 @@ def _check_input(
         reporter.error(
             "E0603",
             setting.span,
-            f"`{name}` has {plural(len(setting.values), 'number')}, but `processes` is {processes}",
+            f"`{name}` has {counted(len(setting.values), 'number')}, but `processes` is {processes}",
             f"write one number for each process, or `{name} K per process`",
         )
     elif setting.name == "values":
@@ -339,7 +340,7 @@ def _sends(settings: Settings, processes: int, span: Span, reporter: Reporter) -
         reporter.error(
             "E0603",
             _place(settings, "sends", span),
-            f"`sends` has {plural(len(values), 'number')}, but `processes` is {processes}",
+            f"`sends` has {counted(len(values), 'number')}, but `processes` is {processes}",
             "write one number for each process, or `sends K per process`",
         )
         return None

@@ -60,6 +60,8 @@ def read(directory: Path) -> Reading:
     """The certificate in the directory, with its faults. Raises: NotACertificate."""
     where = shown(str(directory))
     if not directory.is_dir():
+        if directory.exists():
+            raise NotACertificate(f"{where} is a file; a certificate is the directory that `prove --certificate` wrote")
         raise NotACertificate(f"there is no directory {where}")
     try:
         found = contents(directory)

@@ -371,12 +371,14 @@ def explain_lasso(lasso: Lasso) -> tuple[str, str]:
     drawn = draw_text(observed, highlight_of(waiting), repeats_from=turn)
     numbered = text(steps).splitlines()
     at = next(number for number, line in enumerate(numbered) if line.lstrip().startswith(f"{len(lasso.stem) + 1}  "))
+    turns = len(lasso.cycle)
+    cycle, began = ("The last step leads", "it began") if turns == 1 else (f"The last {turns} steps lead", "they began")
     lines = [
         *numbered[:at],
         "then for ever:",
         *numbered[at:],
         "",
-        f"The last {len(lasso.cycle)} steps lead back to where they began: {lasso.message.name} is never delivered.",
+        f"{cycle} back to where {began}: {lasso.message.name} is never delivered.",
         "",
         drawn,
     ]

@@ -103,11 +103,6 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def plural(number: int, noun: str) -> str:
-    """`1 argument`, `2 arguments`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def here(number: int) -> str:
     """A number in words: `here is 1`, `here are 2`."""
     return "here is 1" if number == 1 else f"here are {number}"

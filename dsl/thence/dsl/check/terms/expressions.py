@@ -23,7 +23,6 @@ from thence.dsl.check.terms.environment import (
     a,
     here,
     listed,
-    plural,
 )
 from thence.dsl.check.terms.names import apply_name, resolve_at, resolve_variable
 from thence.dsl.check.terms.queries import ATTRIBUTES, can_be_empty, element_type, index_types, operations, queries
@@ -34,6 +33,7 @@ from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.foreign import FIELDS, hint
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
+from thence.spec.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class ExpressionChecker:
             self.reporter.error(
                 "E0302",
                 span,
-                f"{what} takes {plural(len(parameters), 'argument')}, {here(len(written))}",
+                f"{what} takes {counted(len(parameters), 'argument')}, {here(len(written))}",
                 *((f"it takes {takes}",) if parameters else ()),
             )
             return None

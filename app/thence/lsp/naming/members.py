@@ -10,7 +10,7 @@ from thence.dsl.ir.machine_builtins import built_in_symbols
 from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.text import syntax
 from thence.dsl.write.expressions import text_of, type_text
-from thence.lsp.symbols import Symbol, SymbolKind
+from thence.lsp.naming.symbols import Symbol, SymbolKind
 
 Names: TypeAlias = dict[str, Symbol]
 

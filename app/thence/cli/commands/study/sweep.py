@@ -98,9 +98,11 @@ def _text(found: Sweep, directory: Path) -> str:
     for cell in made:
         where = ", ".join(f"{name} {value}" for name, value in cell.varied.items())
         if cell.silent:
-            lines.append(f"{cell.system} at {where}: nothing was delivered in {cell.silent} of {len(cell.rows)} runs")
+            lines.append(
+                f"{cell.system} at {where}: nothing was delivered in {cell.silent} of {counted(len(cell.rows), 'run')}"
+            )
         if cell.undelivered:
-            lines.append(f"{cell.system} at {where}: {cell.undelivered:,} messages never came; no figure has them")
+            lines.append(f"{cell.system} at {where}: {counted(cell.undelivered, 'message')} never came, in no figure")
     text = "\n".join(lines) + "\n"
     if found.interrupted:
         text += "incomplete: interrupted; the same command goes on\n"

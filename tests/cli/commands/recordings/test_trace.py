@@ -16,7 +16,7 @@ import pytest
 Thence = Callable[..., Any]
 
 THENCE = str(Path(sys.executable).parent / "thence")
-SAMPLES = Path(__file__).parents[2] / "conformance" / "traces" / "samples"
+SAMPLES = Path(__file__).parents[3] / "conformance" / "traces" / "samples"
 
 
 def test_a_sample_of_each_format_is_judged(thence: Thence) -> None:

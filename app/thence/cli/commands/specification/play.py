@@ -180,7 +180,8 @@ def _serve(session: Session, name: str, served: Served, place: _Place) -> Output
     try:
         server = Server(served, place.port)
     except OSError as error:
-        raise BadInput(f"--port {place.port}: {error.strerror or error}") from error
+        hint = "; without --port, a free one is taken" if place.port else ""
+        raise BadInput(f"--port {place.port}: {error.strerror or error}{hint}") from error
     with server:
         out = sys.stderr if session.json else sys.stdout
         print(f"{name} is played at {server.address}\nCtrl-C ends it.", file=out, flush=True)

@@ -122,7 +122,7 @@ def processes_in(folder: Path) -> list[int]:
 
 
 def test_the_matrix_of_a_faulty_system(thence: Thence) -> None:
-    tests = Path(__file__).parents[2]
+    tests = Path(__file__).parents[3]
     ran = thence("matrix", "rst", "--impl", "faults.rst:MergeDiscarded", "--cases", "40", "--json", cwd=tests)
     results = ran.object["results"]
     assert ran.code == 1

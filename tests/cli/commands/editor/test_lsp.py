@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import thence.cli.commands.lsp as command
+import thence.cli.commands.editor.lsp as command
 
 Thence = Callable[..., Any]
 

@@ -117,10 +117,12 @@ def _explored(session: Session, choice: Choice, properties: Sequence[str], manne
     files.check()
     chosen = targets(choice)
     found = explored(chosen, properties, options)
+    output = _output(found)
     if found.complete:
-        write_first(choice.file, zip(found.targets, found, strict=True), files)
+        note = write_first(choice.file, zip(found.targets, found, strict=True), files)
+        output = replace(output, notes=output.notes + note)
     asked = bool(choice.scope or choice.mutant or properties)
-    return replace(_output(found), files=((Path(choice.file).stem, len(found.statements)),), asked=asked)
+    return replace(output, files=((Path(choice.file).stem, len(found.statements)),), asked=asked)
 
 
 def _depth(progress: Progress) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import fill
 from typing import Annotated, Optional
 
 import typer
@@ -11,12 +10,9 @@ import typer
 from thence.cli.options import Json
 from thence.cli.output import BadInput, Output
 from thence.cli.session import Session, run_command
-from thence.dsl.check.elaborate import elaborate
+from thence.dsl.check.explained import explained
 from thence.dsl.text.diagnostics import CODES
 from thence.dsl.text.explanations import CHAPTERS, Explanation, explanation, near_codes, words
-from thence.dsl.text.parse import parse
-
-_WIDTH = 80
 
 
 def explain(
@@ -33,7 +29,7 @@ def explain(
             listed = [{"name": code, "title": title} for code, title in CODES.items()]
             return Output(text="\n".join(_list()), fields={"explanations": listed})
         found = [_found(code) for code in codes]
-        text = "\n\n".join("\n".join(_lines(each)) for each in found)
+        text = "\n\n".join(map(explained, found))
         return Output(text=text, fields={"explanations": [each.to_json() for each in found]})
 
     run_command("explain", json, body)
@@ -46,36 +42,6 @@ def _found(name: str) -> Explanation:
     near = near_codes(name)
     hint = f"did you mean {' or '.join(near)}?" if near else "'thence explain' lists all codes"
     raise BadInput(f"there is no code {name}; {hint}")
-
-
-def _lines(found: Explanation) -> Iterator[str]:
-    yield from fill(f"{found.name}: {found.title}", _WIDTH).splitlines()
-    yield ""
-    yield from fill(found.why, _WIDTH).splitlines()
-    if not found.wrong:
-        return
-    yield from ("", "Wrong:", "")
-    yield from _file(found.wrong)
-    yield ""
-    yield from _said(found)
-    yield from ("", "Right:", "")
-    yield from _file(found.right)
-
-
-def _file(text: str) -> Iterator[str]:
-    return (f"    {line}".rstrip() for line in text.splitlines())
-
-
-def _said(found: Explanation) -> Iterator[str]:
-    """The message that the wrong example gives."""
-    tree, diagnostics = parse(found.wrong, "example")
-    if tree is not None:
-        diagnostics += elaborate(tree, "example")[1]
-    first = diagnostics[0]
-    said = f"Line {first.span.line}: {first.message}"
-    yield from fill(
-        said + "".join(f"; {note}" for note in first.notes[:1]), _WIDTH, subsequent_indent="  "
-    ).splitlines()
 
 
 def _list() -> Iterator[str]:

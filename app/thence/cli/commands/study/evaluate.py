@@ -51,7 +51,7 @@ class _Row:
         silent = len(self.runs) - len(self.figures)
         missing = sum(run.undelivered for run in self.figures)
         of = sum(run.messages for run in self.figures)
-        parts = [f"{missing:,} of {of:,} messages never came; no figure has them"] if missing else []
+        parts = [f"{missing:,} of {counted(of, 'message')} never came; no figure has them"] if missing else []
         parts += [f"nothing was delivered in {silent} of {len(self.runs)} repetitions"] if silent else []
         return "; ".join(parts)
 

@@ -20,9 +20,9 @@ from thence.dsl.load import library
 from thence.dsl.text import syntax
 from thence.dsl.text.parse import keyword_words
 from thence.lsp.analysis import Analysis
+from thence.lsp.naming.symbols import Symbol
 from thence.lsp.positions import contains
 from thence.lsp.rename import RenameRefused, renamable, renamed
-from thence.lsp.symbols import Symbol
 
 FILES = library()
 BY_NAME = {path.stem: path for path in FILES}

@@ -9,9 +9,9 @@ from typing import assert_never
 from thence.dsl.ir.types import Record, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Span
-from thence.lsp.explanations import BUILT_IN
-from thence.lsp.members import Members, Names, built_in, parameter_text
-from thence.lsp.symbols import Occurrence, Symbol, SymbolKind
+from thence.lsp.naming.explanations import BUILT_IN
+from thence.lsp.naming.members import Members, Names, built_in, parameter_text
+from thence.lsp.naming.symbols import Occurrence, Symbol, SymbolKind
 
 
 @dataclass(slots=True)

@@ -12,9 +12,9 @@ from typing import assert_never
 from thence.dsl.ir.types import Type
 from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Span
-from thence.lsp.bodies import Bodies
-from thence.lsp.explanations import BUILT_IN
-from thence.lsp.members import (
+from thence.lsp.naming.bodies import Bodies
+from thence.lsp.naming.explanations import BUILT_IN
+from thence.lsp.naming.members import (
     Members,
     Names,
     built_in,
@@ -24,7 +24,7 @@ from thence.lsp.members import (
     members_of_protocol,
     members_of_theory,
 )
-from thence.lsp.symbols import Occurrence, Symbol, SymbolKind
+from thence.lsp.naming.symbols import Occurrence, Symbol, SymbolKind
 
 
 def resolve(file: syntax.File, types: Mapping[Span, Type]) -> tuple[Occurrence, ...]:

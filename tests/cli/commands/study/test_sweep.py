@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +46,24 @@ def test_a_study_of_ones_own(thence: Thence, tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     again = thence(*words, "--json").object["sweep"]["runs"]
     assert [float(row["mean"]) for row in rows] == [run["mean"] for run in again] and len(rows) == 8
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_a_signal_to_the_whole_group_ends_it_in_order(tmp_path: Path) -> None:
+    """As `timeout` sends it: Spark's Java gets it as well, and is gone when the sweep wants to cancel its work."""
+    command = [sys.executable, "-c", "from thence.cli import main; main()", "sweep", "load", "--out", "load", "--json"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not list((tmp_path / "load").glob("batches/*")) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGTERM)
+        out, complaints = process.communicate(timeout=120)
+    assert process.returncode == 3, complaints
+    assert json.loads(out)["complete"] is False
+    assert "Traceback" not in complaints
 
 
 def test_bad_studies(thence: Thence, tmp_path: Path) -> None:

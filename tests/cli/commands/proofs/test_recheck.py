@@ -117,6 +117,8 @@ def test_an_author_is_a_name(thence: Thence, tmp_path: Path) -> None:
 
 def test_what_is_no_certificate_is_bad_input(thence: Thence, written: Path, tmp_path: Path) -> None:
     assert thence("recheck", str(tmp_path / "nothing")).rejects("there is no directory")
+    (tmp_path / "file.json").write_text("{}", encoding="utf-8")
+    assert thence("recheck", str(tmp_path / "file.json")).rejects("file.json is a file")
     assert thence("recheck", str(tmp_path)).rejects("not a certificate")
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "manifest.json").write_text('{"format": "thence-certificate/0"}', encoding="utf-8")

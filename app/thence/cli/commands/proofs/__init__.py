@@ -1,0 +1,1 @@
+"""The commands that prove, and those that look for what cannot be proved."""

@@ -1,0 +1,1 @@
+"""The commands that check, run and show a specification."""
