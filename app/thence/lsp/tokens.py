@@ -31,6 +31,7 @@ _OF_KIND: dict[SymbolKind, TokenType] = {
     "mutant": "class", "scenario": "namespace", "sort": "type", "function": "function", "relation": "function",
     "statement": "macro", "rule": "macro", "transition": "event", "packet kind": "enumMember", "record": "type",
     "field": "property", "state variable": "variable", "procedure": "function", "definition": "function",
+    "named value": "variable",
     "parameter": "parameter", "constant": "variable",
     "variable": "variable", "reference": "variable", "loop variable": "variable", "bound variable": "variable",
     "process": "variable", "message": "variable", "built-in": "variable",

@@ -108,6 +108,18 @@ def test_inputs(tmp_path: Path) -> None:
     assert states(tlc(exported, tmp_path, "-continue")) == (own.states, own.transitions)
 
 
+@needs_tlc
+@pytest.mark.parametrize(("name", "scope"), [("commit", "other"), ("lock", "served_by_its_holder")])
+def test_constants_and_roles(name: str, scope: str, tmp_path: Path) -> None:
+    """With the values of the scope, also in initial states."""
+    found = load(str(Path(__file__).parents[3] / f"proofs/explored/{name}.thence")).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    own = explore(protocol, workload(found, scope), properties_of(protocol))
+    exported = export_protocol(protocol, workload(found, scope), scope)
+    assert states(tlc(exported, tmp_path, "-continue")) == (own.states, own.transitions)
+
+
 @pytest.mark.long(but=("mf-posts_at_once",))
 @needs_tlc
 @pytest.mark.parametrize(
