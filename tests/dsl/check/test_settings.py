@@ -10,8 +10,10 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from thence.dsl import ir
+from thence.dsl.check.elaborate import elaborate
 from thence.dsl.check.settings import Unsettled, adapt, lines_of, workload_of
 from thence.dsl.check.workload import ProtocolKind, kind_of
+from thence.dsl.text.parse import parse
 
 from ..conftest import Specify
 
@@ -105,6 +107,14 @@ def test_what_is_written_is_read_again(scope: tuple[list[str], ProtocolKind]) ->
         again = replace(again, destinations=workload.destinations, groups=workload.groups)
     assert again == workload
     assert lines_of(workload_of(written, kind), kind) == written
+
+
+@pytest.mark.parametrize("name", ["self", "process", "message", "sends", "processes", "nat"])
+def test_an_input_has_no_name_of_a_scope(name: str) -> None:
+    invariant = "  invariant low: forall q: process. c@q < 2\n"
+    tree, _ = parse(f"protocol p:\n  state: c: nat\n  on {name}(): c := 1\n{invariant}", "t")
+    assert tree is not None
+    assert "E0212" in [fault.code for fault in elaborate(tree, "t")[1]]
 
 
 @pytest.mark.parametrize("delivery", ["unicast", "multicast", "broadcast"])

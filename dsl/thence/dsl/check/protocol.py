@@ -257,7 +257,7 @@ _NOT_INPUTS = frozenset(
     (
         "causal_send", "receive", "deliver", "send", "periodically", "crash", "recover", "processes", "sends", "losses",
         "duplicates", "ticks", "capacity", "destinations", "tree", "program", "fifo", "prompt", "reactive", "any",
-        "expect",
+        "expect", "self", "process", "message", "bool", "nat",
     )
 )  # fmt: skip
 """Names that mean something else behind `on`, or at the beginning of a line of a scope."""

@@ -150,7 +150,7 @@ CODES: dict[str, str] = {
     "E0611": "A mutant restates something that its subject cannot have.",
     "E0612": "An expectation is about a name that the subject does not have.",
     "E0613": "An expectation is of a verdict that cannot come out there.",
-    "E0614": "An expectation has a scope or settings where there is nothing to explore.",
+    "E0614": "An expectation has a scope or settings where there is nothing to explore, or in a scope.",
     "E0615": "Two expectations contradict each other.",
     "E0616": "An expectation is about a link, but the subject has none.",
     "E0617": "A process is to send but has nobody to send to.",
