@@ -20,8 +20,8 @@ KEYWORDS: dict[str, str] = {
     "ordered": "`sort time ordered` gives the sort a strict total order `<`.",
     "function": "`function f(m: message): nat` has one value for each argument.",
     "relation": "`relation r(m: message, p: process)` is true of some tuples.",
-    "constant": "`constant relation ...` and `constant function ...` of a machine never change, and a proof is about all "
-    "their values. `constant quorum: nat = 2` of a protocol has this value unless a scope gives another one.",
+    "constant": "`constant relation ...` and `constant function ...` of a machine never change, and a proof is about "
+    "all their values. `constant quorum: nat = 2` of a protocol has this value unless a scope gives another one.",
     "axiom": "`axiom NAME: P` is assumed to be true.",
     "inductive": "`inductive r(a, b):` declares the least relation that is closed under its rules.",
     "property": "In a theory, `property NAME: P` names a formula. In a protocol, `property causal, ...` names what "

@@ -71,8 +71,9 @@ def check_expectations(
                     *((f"it has {listed(sorted(names))}",) if names else ("an `expect` here takes no name",)),
                 )
         if subject == "scope" and (expect.scope is not None or expect.settings):
-            said = "what a scope expects is about the scope itself"
-            reporter.error("E0614", expect.span, said, "state another scope, with these settings and this expectation")
+            message = "what a scope expects is about the scope itself"
+            hint = "state another scope, with these settings and this expectation"
+            reporter.error("E0614", expect.span, message, hint)
             continue
         settings = _settings(expect, reporter, exploration)
         for about in [name.text for name in expect.names] or [""]:
