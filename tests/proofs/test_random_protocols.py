@@ -6,6 +6,7 @@ sets that are visited in order, timers, loss, duplication, both orders of channe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import product
@@ -17,10 +18,11 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.check.workload import domain
+from thence.dsl.ir.constants import values_of
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import NAT
 from thence.dsl.run import execute
-from thence.dsl.run.system import System
+from thence.dsl.run.system import System, in_scope
 from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Resources, Storage
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.fairness.fairness import is_decided_at_rest
@@ -42,7 +44,7 @@ MOST_STATES = 1_500
 CONDITIONS = (
     "f", "not f", "n > 0", "k = 1", "k < 2", "n != k", "Q is empty", "Q is not empty", "S is empty", "L is none",
     "self in S", "S.size > 1", "M[self] = 0", "H.size > 1", "near(self)", "few(n)", "exists y in S. odd(y)",
-    "exists y in S. self < y",
+    "exists y in S. self < y", "k < most", "self = boss", "boss in S", "n = most",
 )  # fmt: skip
 DEFINITIONS = {
     "few(x)": "x + k < 3",
@@ -68,6 +70,7 @@ STEPS = (
     "for z in S: var T = S; T.remove(z); S := T",
     "for z in process: var c: option of process = L; L := some(z); L := c",
     "for z in S: L := some(z)", "for z in process: send CTL(z) to z", "for z in S: send CTL(self) to z",
+    "send ACK() to boss", "send CTL(boss) to self", "S.add(boss)", "L := some(boss)", "if k < most: k := k + 1",
 )  # fmt: skip
 WITH_SENDER = (
     "send ACK() to j", "send CTL(self) to j", "S.add(j)", "L := some(j)", "if j in S: f := not f",
@@ -86,6 +89,7 @@ OF_TWO = (
     "p = q or L@p != some(q)",
     "p = q or not near@p(q)",
     "f@p and f@q implies p <= q or k@p = k@q",
+    "f@p implies p = boss or n@boss <= most",
 )
 OF_ONE = ("n@p < 2", "p not in S@p", "Q@p.size < 2", "not f@p or k@p = 0")
 
@@ -112,19 +116,21 @@ class Draw:
             "protocol drawn:",
             f"  delivery {self.delivery}",
             f"  network {faults}, {channels}",
+            f"  constant most: nat = {one(('1', '2'))}",
+            f"  role boss: process = {one(('0', '1'))}",
             "  message MSG(m: message, x: nat) carries m",
             "  message ACK()",
             "  message CTL(q: process)",
             "  message NOTE(m: message)",
             "  state:",
-            f"    f: bool = {one(('true', 'false'))}",
-            f"    n: nat = {one(('0', '0', '1'))}",
+            f"    f: bool = {one(('true', 'false', 'false', '(self = boss)'))}",
+            f"    n: nat = {one(('0', '0', '1', 'most'))}",
             "    k: nat",
             "    Q: queue of message",
             "    H: set of message",
             "    S: set of process",
             "    M: map process to nat",
-            "    L: option of process",
+            f"    L: option of process{one(('', '', '', ' = some(self)'))}",
             *(f"  def {name}: {body}" for name, body in DEFINITIONS.items()),
             *self._handler("on causal_send(m)", self._sending()),
             *self._handler("on receive MSG(m, x) from j", self._steps(WITH_MESSAGE, WITH_SENDER, least=1)),
@@ -212,7 +218,9 @@ class Draw:
             workload = replace(workload, ticks=self.random.choice((1, 1, 2)))
         if "fast" in protocol.timers and self.random.random() < 0.6:
             workload = replace(workload, timers=(("fast", self.random.choice((0, 1, 2))),))
-        return replace(workload, inputs=tuple(self._uses(protocol, count)))
+        given = (("most", self.random.choice((0, 2))), ("boss", self.random.randrange(count)))
+        chosen = tuple(each for each in given if self.random.random() < 0.3)
+        return replace(workload, inputs=tuple(self._uses(protocol, count)), constants=chosen)
 
     def _uses(self, protocol: ir.Protocol, count: int) -> Iterator[ir.InputUse]:
         """How often the application has each input."""
@@ -325,6 +333,26 @@ def test_a_definition_is_what_it_stands_for(specify: Specify, start: int) -> Non
         (protocol,), (expanded,) = specify(text).protocols, specify(written).protocols
         assert without_names(protocol) == without_names(expanded), seed
     assert used
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("start", range(0, 300, 60))
+def test_a_constant_is_its_value(specify: Specify, start: int) -> None:
+    """What a scope gives is as if the text had it, and a number as if it stood there."""
+    for seed in range(start, start + 60):
+        text, draw = Draw(seed).text(), Draw(seed)
+        (protocol,) = specify(draw.text()).protocols
+        workload = draw.workload(protocol)
+        values = values_of(protocol, dict(workload.constants), workload.processes)
+        written = text
+        for one in protocol.constants:
+            line = f"{one.name}: {one.type} = "
+            written = written.replace(f"{line}{one.value}", f"{line}{values[one.name]}")
+        by_hand = re.sub(r"\bmost\b(?!:)", str(values["most"]), written)
+        for other in (written, by_hand):
+            (restated,) = specify(other).protocols
+            plain = replace(workload, constants=())
+            assert without_names(in_scope(restated, plain)) == without_names(in_scope(protocol, workload)), seed
 
 
 def without_names(protocol: ir.Protocol) -> object:

@@ -31,7 +31,7 @@ PROPERTIES = (
 
 NAMING = (
     "def", "message", "record", "procedure", "transition", "invariant", "stable", "reachable", "axiom", "inductive",
-    "property", "relation", "function", "sort",
+    "property", "relation", "function", "sort", "constant", "role",
 )  # fmt: skip
 """Keywords that a declared name follows."""
 

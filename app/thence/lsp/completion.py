@@ -258,7 +258,15 @@ def _statements(analysis: Analysis, declaration: syntax.TopLevel | None) -> Iter
 def _values(analysis: Analysis, declaration: syntax.TopLevel | None, line: int, column: int) -> Iterator[Choice]:
     """Everything that an expression or a statement can begin with."""
     yield from _locals(analysis, line, column)
-    kinds: list[SymbolKind] = ["state variable", "function", "relation", "record", "procedure", "definition"]
+    kinds: list[SymbolKind] = [
+        "state variable",
+        "function",
+        "relation",
+        "record",
+        "procedure",
+        "definition",
+        "named value",
+    ]
     yield from _symbols(analysis, declaration, kinds)
     yield from _top(analysis, ("definition",))
     history: tuple[str, ...]

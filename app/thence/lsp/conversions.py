@@ -31,6 +31,7 @@ _SYMBOLS: dict[SymbolKind, types.SymbolKind] = {
     "record": types.SymbolKind.Struct, "field": types.SymbolKind.Field, "state variable": types.SymbolKind.Variable,
     "procedure": types.SymbolKind.Function, "definition": types.SymbolKind.Function,
     "handler": types.SymbolKind.Method, "input": types.SymbolKind.Event, "timer": types.SymbolKind.Event,
+    "named value": types.SymbolKind.Constant,
 }  # fmt: skip
 
 _CHOICES: dict[ChoiceKind, types.CompletionItemKind] = {
@@ -40,6 +41,7 @@ _CHOICES: dict[ChoiceKind, types.CompletionItemKind] = {
     "property": types.CompletionItemKind.Constant, "statement": types.CompletionItemKind.Constant,
     "function": types.CompletionItemKind.Function, "relation": types.CompletionItemKind.Function,
     "procedure": types.CompletionItemKind.Function, "definition": types.CompletionItemKind.Function,
+    "named value": types.CompletionItemKind.Constant,
     "transition": types.CompletionItemKind.Event,
     "packet kind": types.CompletionItemKind.EnumMember, "protocol": types.CompletionItemKind.Class,
     "machine": types.CompletionItemKind.Class, "mutant": types.CompletionItemKind.Class,

@@ -116,6 +116,8 @@ def _machine_parts(machine: syntax.Machine) -> Iterator[Entry]:
 
 
 def _protocol_parts(protocol: syntax.Protocol | syntax.Mutant) -> Iterator[Entry]:
+    for value in protocol.values:
+        yield _entry(value.name, "named value", value.keyword, value.span)
     for variable in protocol.state:
         yield _entry(variable.name, "state variable", "state", variable.span)
     for handler in protocol.handlers:

@@ -32,6 +32,7 @@ _OF_KIND: dict[SymbolKind, TokenType] = {
     "statement": "macro", "rule": "macro", "transition": "event", "packet kind": "enumMember", "record": "type",
     "handler": "event", "input": "event", "timer": "event",
     "field": "property", "state variable": "variable", "procedure": "function", "definition": "function",
+    "named value": "variable",
     "parameter": "parameter", "constant": "variable",
     "variable": "variable", "reference": "variable", "loop variable": "variable", "bound variable": "variable",
     "process": "variable", "message": "variable", "built-in": "variable",

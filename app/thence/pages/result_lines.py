@@ -111,6 +111,7 @@ def size(scope: Mapping[str, Any]) -> str:
         sends = ", ".join([*([sends] if any(scope["sends"]) else []), *inputs])
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
     faults += [f"{counted(number, 'tick')} of {timer} each" for timer, number in scope.get("timers", {}).items()]
+    faults += [f"{name} = {str(value).lower()}" for name, value in scope.get("constants", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []
     return ", ".join([among, sends, *endless, *faults])
 

@@ -10,8 +10,10 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from thence.dsl import ir
+from thence.dsl.check.elaborate import elaborate
 from thence.dsl.check.settings import Unsettled, adapt, lines_of, workload_of
 from thence.dsl.check.workload import ProtocolKind, kind_of
+from thence.dsl.text.parse import parse
 
 from ..conftest import Specify
 
@@ -36,6 +38,9 @@ def test_lines_of_a_scope() -> None:
     assert lines_of(tree, ProtocolKind(tree=True)) == ("processes 4", "sends 0, 2, 1, 1", "tree 0 to 1, 2, 3")
 
 
+GIVEN = (("most", "nat", 2), ("boss", "process", 0), ("eager", "bool", False))
+
+
 @st.composite
 def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     """Lines of a scope, and the kind of the protocol; not all of them go together."""
@@ -43,6 +48,7 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     kind = ProtocolKind(draw(st.sampled_from(("unicast", "multicast", "broadcast"))), draw(st.booleans()), timers)
     asked = (("ask", (("k", "nat"), ("q", "process"))), ("stop", ()))
     kind = replace(kind, inputs=draw(st.sampled_from(((), asked))), sends=draw(st.sampled_from((True, True, False))))
+    kind = replace(kind, constants=draw(st.sampled_from(((), GIVEN))))
     count = draw(st.integers(1, 4) | st.just(9))
     processes, numbers = st.integers(0, count - 1), st.integers(0, 2)
     lists = st.lists(processes, min_size=1, max_size=3, unique=True).map(lambda found: ", ".join(map(str, found)))
@@ -56,6 +62,9 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     lines = [f"processes {count}"]
     each = st.lists(numbers, min_size=count, max_size=count).map(lambda found: f"sends {', '.join(map(str, found))}")
     lines += draw(st.just([]) | st.tuples(each | st.builds("sends {} per process".format, numbers)))
+    if kind.constants:
+        lines += draw(st.just([]) | st.tuples(st.builds("most = {}".format, numbers), st.just("eager = true")))
+        lines += draw(st.just([]) | st.tuples(st.builds("boss = {}".format, processes)))
     for word in ("duplicates", "losses", "ticks"):
         lines += draw(st.just([]) | st.tuples(st.builds(f"{word} {{}}".format, numbers)))
     if kind.inputs:
@@ -98,6 +107,14 @@ def test_what_is_written_is_read_again(scope: tuple[list[str], ProtocolKind]) ->
         again = replace(again, destinations=workload.destinations, groups=workload.groups)
     assert again == workload
     assert lines_of(workload_of(written, kind), kind) == written
+
+
+@pytest.mark.parametrize("name", ["self", "process", "message", "sends", "processes", "nat"])
+def test_an_input_has_no_name_of_a_scope(name: str) -> None:
+    invariant = "  invariant low: forall q: process. c@q < 2\n"
+    tree, _ = parse(f"protocol p:\n  state: c: nat\n  on {name}(): c := 1\n{invariant}", "t")
+    assert tree is not None
+    assert "E0212" in [fault.code for fault in elaborate(tree, "t")[1]]
 
 
 @pytest.mark.parametrize("delivery", ["unicast", "multicast", "broadcast"])

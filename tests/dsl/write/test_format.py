@@ -153,6 +153,7 @@ setting_lists = st.lists(
         st.builds(s.Setting, st.just("ticks"), single, about=texts),
         st.builds(s.Setting, st.just("input"), some_numbers, about=texts),
         st.builds(s.Setting, st.just("values"), some_numbers, about=st.builds("{} {}".format, texts, texts)),
+        st.builds(s.Setting, st.just("given"), (numbers | st.booleans()).map(lambda value: (value,)), about=texts),
         st.builds(s.Setting, st.just("sends"), some_numbers),
         st.just(s.Setting("self_sends")),
         st.builds(
@@ -190,6 +191,9 @@ handlers = tuples(
 )
 procedures = tuples(st.builds(s.Procedure, names, parameters, bodies))
 states = tuples(st.builds(s.StateVar, names, types, st.one_of(st.none(), small)))
+named_values = tuples(
+    st.builds(s.NamedValue, st.sampled_from(("constant", "role")), names, types, numbers | st.booleans())
+)
 messages = tuples(st.builds(s.MessageKind, names, parameters, st.one_of(st.none(), names)))
 targets = st.lists(
     st.builds(s.Target, names, tuples(st.one_of(small, st.just(s.AnyThatEnables())))), min_size=1, max_size=3
@@ -274,6 +278,7 @@ declarations = st.one_of(
         fairness=any_names,
         delivery=any_names,
         doc=docs,
+        values=named_values,
     ).map(promised),
     st.builds(s.Scope, names, names, setting_lists, expects, doc=docs),
     st.builds(s.Conforms, names, names, names, clauses, any_names, expects, doc=docs).map(titled),
@@ -290,6 +295,7 @@ declarations = st.one_of(
         doc=docs,
         stable=stables,
         network=st.one_of(st.just(()), name_lists),
+        values=named_values,
     ),
 )
 files = st.builds(s.File, tuples(declarations, 0, 2), docs)
@@ -451,6 +457,12 @@ def test_only_needed_parentheses_stay() -> None:
     text = "theory t:\n  axiom a: ((p and q) or (r)) and (forall x. (s)) and (not (t)) implies (u implies v)\n"
     expected = "theory t:\n  axiom a: (p and q or r) and (forall x. s) and not t implies u implies v\n"
     assert formatted(text) == expected
+
+
+def test_a_sum_in_a_product_has_parentheses() -> None:
+    text = "  on causal_send(m):\n    c := 2 * (sum y in S. y)\n    c := (sum y in S. y) + (count y in S. y = c)\n"
+    text = f"protocol p:\n{text}    c := max(1, sum y in S. y)\n"
+    assert formatted(text) == text
 
 
 def test_what_shares_a_line_stays_together() -> None:

@@ -174,6 +174,25 @@ def test_steps_beyond_the_search_are_compared_as_well(specify: Specify) -> None:
     assert "differs by more than their names" in found.refused["symmetry"]
 
 
+@pytest.mark.parametrize(("chief", "order"), [("role chief: process = 0", 2), ("", 6)])
+def test_processes_without_a_role_are_alike(specify: Specify, chief: str, order: int) -> None:
+    """A role, and who starts differently because of it, keeps its name; the others are renamed."""
+    said = FIRST_COME.replace("CHANGE", "send HINT() to p")
+    if chief:
+        said = said.replace("  state:", f"  {chief}\n  state:\n    leads: bool = (self = chief)")
+        said = said.replace("    told.add(j)", "    if leads: told.add(j)")
+    (protocol,) = specify(said).protocols
+    workload = ir.Workload(3, (1, 1, 1), ANY)
+    system = System(protocol, workload)
+    assert len(Symmetry(system, shape_of(system)).group) == order
+    found = explore(protocol, workload, properties_of(protocol), method=Method("native", reductions=["symmetry"]))
+    whole = explore(protocol, workload, properties_of(protocol), method=Method("interpreted"))
+    assert found.reductions == ("symmetry",)
+    assert found.violations.keys() == whole.violations.keys()
+    assert found.depth == whole.depth
+    assert whole.states / order <= found.states < whole.states
+
+
 TIE = """
 protocol p:
   message MSG(m: message) carries m

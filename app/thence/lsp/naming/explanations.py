@@ -20,7 +20,8 @@ KEYWORDS: dict[str, str] = {
     "ordered": "`sort time ordered` gives the sort a strict total order `<`.",
     "function": "`function f(m: message): nat` has one value for each argument.",
     "relation": "`relation r(m: message, p: process)` is true of some tuples.",
-    "constant": "`constant relation ...` and `constant function ...` never change. A proof is about all their values.",
+    "constant": "`constant relation ...` and `constant function ...` of a machine never change, and a proof is about "
+    "all their values. `constant quorum: nat = 2` of a protocol has this value unless a scope gives another one.",
     "axiom": "`axiom NAME: P` is assumed to be true.",
     "inductive": "`inductive r(a, b):` declares the least relation that is closed under its rules.",
     "property": "In a theory, `property NAME: P` names a formula. In a protocol, `property causal, ...` names what "
@@ -56,6 +57,7 @@ KEYWORDS: dict[str, str] = {
     "when": "`on causal_send(m) when P:` lets the application wait until P is true. In a link, `when P` limits a "
     "clause.",
     "periodically": "`periodically:` is run when the timer of a process fires; `periodically NAME:` is one of several.",
+    "role": "`role coordinator: process = 0` is a process that all processes know; a scope may give it to another one.",
     "def": "`def f(m: message): e` names an expression: `f(x)` stands for e with x for m.",
     "procedure": "`procedure p(a: nat):` names statements that handlers call.",
     "eventually": "`eventually delivered under fair receive`: every fair run delivers every message.",

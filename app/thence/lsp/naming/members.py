@@ -10,6 +10,7 @@ from thence.dsl.ir.machine_builtins import built_in_symbols
 from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.text import syntax
 from thence.dsl.write.expressions import text_of, type_text
+from thence.dsl.write.settings import given_text
 from thence.lsp.naming.symbols import Symbol, SymbolKind
 
 Names: TypeAlias = dict[str, Symbol]
@@ -183,6 +184,9 @@ def members_of_protocol(protocol: syntax.Protocol) -> Members:
 
 
 def _of_protocol(members: Members, protocol: syntax.Protocol | syntax.Mutant) -> None:
+    for value in protocol.values:
+        detail = f"{value.keyword} {value.name.text}: {type_text(value.type)} = {given_text(value.value)}"
+        members.declare(members.values, "named value", value.name, detail)
     for variable in protocol.state:
         initial = f" = {text_of(variable.initial)}" if variable.initial is not None else ""
         detail = f"{variable.name.text}: {type_text(variable.type)}{initial}"
@@ -199,6 +203,8 @@ def members_of_mutant(mutant: syntax.Mutant, subject: Members) -> Members:
     """The subject's names, and those that the mutant adds."""
     members = subject.copy()
     members.name = mutant.name.text
-    _of_protocol(members, syntax.Protocol(mutant.name, state=mutant.state, procedures=mutant.procedures))
+    _of_protocol(
+        members, syntax.Protocol(mutant.name, state=mutant.state, procedures=mutant.procedures, values=mutant.values)
+    )
     _of_machine(members, mutant)
     return members

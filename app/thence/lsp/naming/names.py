@@ -232,6 +232,9 @@ class _Names:
 
     def _behaviour(self, protocol: syntax.Protocol | syntax.Mutant, members: Members) -> None:
         """What protocols and mutants of protocols both have."""
+        for value in protocol.values:
+            self._declared((value.name,), members.values)
+            self.bodies.type(value.type, members)
         for variable in protocol.state:
             self._declared((variable.name,), members.values)
             self.bodies.type(variable.type, members)
@@ -302,6 +305,10 @@ class _Names:
         names = {name.text: self.bodies.local("process", name, region, name.text) for name in scenario.processes}
         for link in scenario.links:
             self._listed((link.process, *link.peers), names)
+        for given in scenario.given:
+            self._listed((given.name,), members.values)
+            if isinstance(given.value, syntax.Name):
+                self._listed((given.value,), names)
         for step in scenario.steps:
             if isinstance(step, syntax.Assertion):
                 self.bodies.expression(step.formula, members, names)

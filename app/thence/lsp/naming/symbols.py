@@ -10,7 +10,8 @@ from thence.dsl.text.syntax import Span
 SymbolKind: TypeAlias = Literal[
     "theory", "theorem", "machine", "protocol", "scope", "mutant", "scenario",
     "sort", "function", "relation", "statement", "rule", "transition",
-    "packet kind", "record", "field", "state variable", "procedure", "definition", "handler", "input", "timer",
+    "packet kind", "record", "field", "state variable", "procedure", "definition",
+    "named value", "handler", "input", "timer",
     "parameter", "constant", "variable", "reference", "loop variable", "bound variable",
     "process", "message", "built-in",
 ]  # fmt: skip

@@ -169,6 +169,7 @@ def _size(scope: Mapping[str, Any]) -> str:
         return f"{processes}, any number of messages"
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
     faults += [f"{number} ticks of {timer} each" for timer, number in scope.get("timers", {}).items()]
+    faults += [f"{name} = {str(value).lower()}" for name, value in scope.get("constants", {}).items()]
     return ", ".join([processes, f"sends {', '.join(map(str, scope.get('sends', ())))}", *faults])
 
 

@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias
 from thence.dsl import ir
 from thence.dsl.run.execute import Emission
 from thence.dsl.run.interpreter import Interpreter, LocalState, Step
-from thence.dsl.run.system import System
+from thence.dsl.run.system import System, in_scope
 from thence.dsl.run.values import Fault, Message, Occurrence
 
 Likeness: TypeAlias = Literal["same states", "same events", "different"]
@@ -71,7 +71,7 @@ class StepRecord:
 
     def likeness(self, mutated: ir.Protocol) -> Likeness:
         """The likeness of a mutant of the protocol in the scope."""
-        interpreter = Interpreter(mutated, self.system.workload.processes)
+        interpreter = Interpreter(in_scope(mutated, self.system.workload), self.system.workload.processes)
         same = True
         guarded = interpreter.has_guard or self.system.interpreter.has_guard
         pairs: dict[tuple[int, int, LocalState], None] = {}

@@ -47,7 +47,9 @@ def with_definitions(
     known: dict[str, ir.Definition | None] = {}
     for name in _in_order(declared, reporter):
         definition = declared[name]
-        words = replace(vocabulary, definitions=known, state={} if name in of_file else vocabulary.state)
+        words = replace(vocabulary, definitions=known)
+        if name in of_file:
+            words = replace(words, state={}, constants={})
         inner = reporter.within(reporter.notes)
         known[name] = _checked(definition, words, vocabulary.place, inner)
         reporter.found += [fault for fault in inner.found if fault not in reporter.found]

@@ -70,6 +70,11 @@ def check_expectations(
                     *did_you_mean(name.text, names),
                     *((f"it has {listed(sorted(names))}",) if names else ("an `expect` here takes no name",)),
                 )
+        if subject == "scope" and (expect.scope is not None or expect.settings):
+            message = "what a scope expects is about the scope itself"
+            hint = "state another scope, with these settings and this expectation"
+            reporter.error("E0614", expect.span, message, hint)
+            continue
         settings = _settings(expect, reporter, exploration)
         for about in [name.text for name in expect.names] or [""]:
             key = (about, expect.scope.text if expect.scope else None, expect.settings)

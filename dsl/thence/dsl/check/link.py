@@ -242,9 +242,9 @@ def _checker(protocol: ir.Protocol, reporter: Reporter) -> ExpressionChecker:
     types: dict[str, Type | None] = {**PROTOCOL_TYPES, **{record.name: record for record in protocol.records}}
     state: dict[str, Type | None] = {variable.name: variable.type for variable in protocol.state}
     defined = {definition.name: definition for definition in protocol.definitions}
-    return ExpressionChecker(
-        Vocabulary("clause", types, {}, state, delivery=protocol.delivery, definitions=defined), reporter, {}, {}
-    )
+    constants = {one.name: one.type for one in protocol.constants}
+    words = Vocabulary("clause", types, {}, state, delivery=protocol.delivery, definitions=defined, constants=constants)
+    return ExpressionChecker(words, reporter, {}, {})
 
 
 def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -> tuple[ir.Variable, ...] | None:

@@ -39,6 +39,7 @@ def check_mutant(
         changed = replace(
             subject,
             network=merge.network(subject.network),
+            values=merge.constants(subject.values),
             state=merge.parts(subject.state, mutant.state, _variable, "state variable"),
             definitions=merge.parts(subject.definitions, mutant.definitions, _definition, "definition"),
             handlers=merge.parts(subject.handlers, mutant.handlers, _handler, "handler"),
@@ -49,7 +50,9 @@ def check_mutant(
         typed = check_protocol(changed, inner, shared)
         names = expectable(changed)
     else:
-        merge.refuse((*mutant.state, *mutant.handlers, *mutant.procedures), "a machine has transitions only")
+        merge.refuse(
+            (*mutant.values, *mutant.state, *mutant.handlers, *mutant.procedures), "a machine has transitions only"
+        )
         merge.refuse(mutant.network[:1], "a machine has no network")
         altered = replace(
             subject,
@@ -97,6 +100,10 @@ def _expectations(
 
 
 def _variable(part: syntax.StateVar) -> str:
+    return part.name.text
+
+
+def _constant(part: syntax.NamedValue) -> str:
     return part.name.text
 
 
@@ -166,6 +173,15 @@ class _Merge:
             replacement[label] = part
         kept = tuple(replacement.pop(name(part), part) for part in original)
         return (*kept, *replacement.values())
+
+    def constants(self, original: tuple[syntax.NamedValue, ...]) -> tuple[syntax.NamedValue, ...]:
+        """The constants and roles: those that the mutant restates have another value, and the same type."""
+        known = {one.name.text: (one.keyword, one.type) for one in original}
+        for one in self.mutant.values:
+            if known.get(one.name.text, (one.keyword, one.type)) != (one.keyword, one.type):
+                said = f"`{self.mutant.subject.text}` cannot have this: `{one.name.text}` keeps its type"
+                self.reporter.error("E0611", one.span, said, "its scopes depend on it")
+        return self.parts(original, self.mutant.values, _constant, "constant or role")
 
     def network(self, original: tuple[syntax.Name, ...]) -> tuple[syntax.Name, ...]:
         """The words of the mutant's network, if it says some; otherwise those of its subject."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
+from thence.dsl.check.constants import check_constants, types_of
 from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.result_names import is_kept
 from thence.dsl.check.statements import BodyChecker, Signature
@@ -44,10 +45,14 @@ def check_protocol(
     packets, carried = _packets(protocol.messages, types, reporter)
     procedures = _procedures(protocol.procedures, types, reporter)
     fixed = BUILT_IN if network.tree else {}
-    state_types, state = _state(protocol, fixed, types, reporter)
+    names = {name: word.span for name in fixed for word in protocol.network if word.text == "tree"}
+    constants = check_constants(protocol.values, names, types, reporter)
     vocabulary = Vocabulary(
-        "handler", types, {}, state_types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed)
-    )
+        "handler", types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed),
+        constants=types_of(constants, protocol.values),
+    )  # fmt: skip
+    state_types, state = _state(protocol, fixed, names, vocabulary, reporter)
+    vocabulary = replace(vocabulary, state=state_types)
     _check_timers(protocol, packets, reporter)
     _check_inputs(protocol, packets, procedures, reporter)
     vocabulary = with_definitions(vocabulary, protocol.definitions, shared, protocol, reporter)
@@ -56,9 +61,9 @@ def check_protocol(
     ]
     bodies = [_procedure(procedure, vocabulary, packets, procedures, reporter) for procedure in protocol.procedures]
     _check_recursion(protocol.procedures, reporter)
-    names: dict[str, Span] = {}
-    invariants = _formulas(protocol.invariants, "invariant", names, vocabulary.at("property"), reporter)
-    witnesses = _formulas(protocol.reachable, "reachable formula", names, vocabulary.at("property"), reporter)
+    named: dict[str, Span] = {}
+    invariants = _formulas(protocol.invariants, "invariant", named, vocabulary.at("property"), reporter)
+    witnesses = _formulas(protocol.reachable, "reachable formula", named, vocabulary.at("property"), reporter)
     properties = _properties(protocol, carried, reporter)
     eventually, fairness = _liveness(protocol, packets, reporter)
     if reporter.errors > before:
@@ -82,6 +87,7 @@ def check_protocol(
         weakly=protocol.weakly,
         witnesses=tuple(witness.name for witness in witnesses),
         definitions=tuple(one for one in vocabulary.definitions.values() if one is not None),
+        constants=constants,
         doc=protocol.doc,
         span=protocol.span,
     )
@@ -171,10 +177,17 @@ def _procedures(
 
 
 def _state(
-    protocol: syntax.Protocol, fixed: Mapping[str, Type], types: dict[str, Type | None], reporter: Reporter
+    protocol: syntax.Protocol,
+    fixed: Mapping[str, Type],
+    names: dict[str, Span],
+    vocabulary: Vocabulary,
+    reporter: Reporter,
 ) -> tuple[dict[str, Type | None], tuple[ir.StateVariable, ...]]:
-    """The types of the state variables, and the variables; `fixed` are those that the network gives."""
-    names: dict[str, Span] = {name: word.span for name in fixed for word in protocol.network if word.text == "tree"}
+    """The types of the state variables, and the variables; `fixed` are those that the network gives.
+
+    `names` are taken; the variables' are entered.
+    """
+    types = dict(vocabulary.types)
     state_types: dict[str, Type | None] = dict(fixed)
     for variable in protocol.state:
         type_ = resolve_type(variable.type, types, reporter)
@@ -184,7 +197,8 @@ def _state(
                 reporter.error("E0209", variable.name.span, f"`{variable.name.text}` hides the type of this name")
         else:
             state_types.setdefault(variable.name.text, None)
-    checker = ExpressionChecker(Vocabulary("initial", types, {}, state_types), reporter, {}, {})
+    words = Vocabulary("initial", types, {}, state_types, constants=vocabulary.constants)
+    checker = ExpressionChecker(words, reporter, {}, {})
     state: list[ir.StateVariable] = []
     for variable in protocol.state:
         name, type_ = variable.name.text, state_types.get(variable.name.text)
@@ -244,7 +258,7 @@ _NOT_INPUTS = frozenset(
     (
         "causal_send", "receive", "deliver", "send", "periodically", "crash", "recover", "processes", "sends", "losses",
         "duplicates", "ticks", "capacity", "destinations", "tree", "program", "fifo", "prompt", "reactive", "any",
-        "expect",
+        "expect", "self", "process", "message", "bool", "nat",
     )
 )  # fmt: skip
 """Names that mean something else behind `on`, or at the beginning of a line of a scope."""

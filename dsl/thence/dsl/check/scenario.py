@@ -13,8 +13,9 @@ from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, l
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.workload import MOST_PROCESSES, domain
 from thence.dsl.ir import topology
+from thence.dsl.ir.constants import elaborated, values_of
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
-from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
@@ -58,6 +59,7 @@ def check_scenario(
             "E0602", scenario.processes[0].span, f"{len(scenario.processes)} processes, at most {MOST_PROCESSES}"
         )
     edges = work.tree(scenario.links)
+    constants = work.constants(scenario)
     steps = [work.step(step) for step in scenario.steps]
     named = {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *(invariant.name for invariant in protocol.invariants)}
     expects = check_expectations(
@@ -69,14 +71,15 @@ def check_scenario(
     )
     if reporter.errors > before:
         return None
-    typed = tuple(step for step in steps if step is not None)
+    values = values_of(protocol, dict(constants), len(work.processes))
+    typed = tuple(elaborated(step, values) for step in steps if step is not None)
     return ir.Scenario(
         scenario.name.text,
         subject,
         protocol,
         tuple(work.processes),
         typed,
-        replace(_workload(typed, len(work.processes), protocol), tree=edges),
+        replace(_workload(typed, len(work.processes), protocol), tree=edges, constants=constants),
         expects,
         doc=scenario.doc,
         span=scenario.span,
@@ -137,6 +140,35 @@ class _Work:
             )
         return edges
 
+    def constants(self, scenario: syntax.Scenario) -> tuple[tuple[str, int | bool], ...]:
+        """The constants and roles that the scenario gives a value: a role by the name of a process."""
+        types = {one.name: one.type for one in self.protocol.constants}
+        found: dict[str, int | bool] = {}
+        for given in scenario.given:
+            name = given.name.text
+            if isinstance(given.value, Name):
+                value: int | bool | None = self._process(given.value)
+                fits = types.get(name) == PROCESS
+            else:
+                value = given.value
+                fits = types.get(name) == (BOOL if isinstance(value, bool) else NAT)
+            if name not in types:
+                said = f"`{self.protocol.name}` has no constant or role `{name}`"
+                self.reporter.error("E0626", given.name.span, said, *did_you_mean(name, types))
+            elif name in found:
+                self.reporter.error("E0130", given.span, f"`{name}` is set twice")
+            elif not fits:
+                hint = "name one of the processes" if types[name] == PROCESS else f"write a `{types[name]}`"
+                self.reporter.error("E0627", given.span, f"`{name}` is a {types[name]}", hint)
+            elif value is not None:
+                found[name] = value
+        for one in self.protocol.constants:
+            said_elsewhere = any(given.name.text == one.name for given in scenario.given)
+            if one.type == PROCESS and not said_elsewhere and one.value >= len(self.processes):
+                said = f"role `{one.name}` is process {one.value}, but there are {len(self.processes)} processes"
+                self.reporter.error("E0627", scenario.name.span, said, f"write `{one.name} = NAME` of a process")
+        return tuple(found.items())
+
     def step(self, step: syntax.ScenarioStep | syntax.Assertion) -> ir.ScenarioStep | ir.NamedFormula | None:
         """The typed step; a message is known from its send on."""
         if isinstance(step, syntax.Assertion):
@@ -173,6 +205,7 @@ class _Work:
             {variable.name: variable.type for variable in self.protocol.state},
             delivery=self.protocol.delivery,
             definitions={definition.name: definition for definition in self.protocol.definitions},
+            constants={one.name: one.type for one in self.protocol.constants},
         )
         return ExpressionChecker(words, self.reporter, names, {})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thence.dsl import ir
+from thence.dsl.check.constants import kinds_of
 from thence.dsl.check.expectations import Exploration, check_expectations
 from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.delivery import delivery_of
@@ -35,9 +36,8 @@ def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
         if handler.event == "input" and handler.kind is not None
     )
     sends = any(handler.event == "causal_send" for handler in subject.handlers)
-    return ProtocolKind(
-        delivery, any(word.text == "tree" for word in subject.network), timers_of(subject), sends, inputs
-    )
+    tree = any(word.text == "tree" for word in subject.network)
+    return ProtocolKind(delivery, tree, timers_of(subject), sends, inputs, kinds_of(subject.values))
 
 
 def _type_name(parameter: syntax.Parameter) -> str:

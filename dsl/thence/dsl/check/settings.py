@@ -57,7 +57,8 @@ def adapt(workload: ir.Workload, lines: Sequence[str], kind: ProtocolKind) -> ir
 
 def settings_of(workload: ir.Workload, kind: ProtocolKind) -> tuple[Setting, ...]:
     """The settings that make this workload."""
-    inputs = tuple(_inputs(workload, kind))
+    given = (Setting("given", (value,), about=name) for name, value in workload.constants)
+    inputs = (*_inputs(workload, kind), *given)
     if not kind.sends:
         return (*_numbers(workload, kind), *_channels(workload), *inputs)
     destinations, sending = _destinations(workload, kind.delivery), _sending(workload)

@@ -28,6 +28,10 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
             case _:
                 pass
     _warn_of_unsaid(protocol, typed, reporter)
+    used = {node.symbol for node in nodes(_users(typed)) if isinstance(node, ir.Apply)}
+    for value in protocol.values:
+        if value.name.text not in used:
+            reporter.warning("W0932", value.name.span, f"{value.keyword} `{value.name.text}` is never used")
     received = {handler.kind for handler in typed.handlers if handler.event == "receive"}
     for variable in protocol.state:
         if variable.name.text not in state:
@@ -48,6 +52,11 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
             reporter.warning("W0904", declared.name.span, f"procedure `{declared.name.text}` is never called")
     if typed.sends and not delivers:
         reporter.warning("W0907", protocol.name.span, f"protocol `{protocol.name.text}` never delivers a message")
+
+
+def _users(typed: ir.Protocol) -> tuple[object, ...]:
+    """The parts of a protocol that may use a constant."""
+    return (typed.handlers, typed.procedures, typed.invariants, typed.state)
 
 
 def _warn_of_unsaid(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Reporter) -> None:

@@ -8,8 +8,10 @@ from itertools import combinations
 from typing import assert_never
 
 from thence.dsl import ir
+from thence.dsl.check.constants import wrong_value
 from thence.dsl.check.terms.environment import listed
 from thence.dsl.ir import topology
+from thence.dsl.ir.types import PROCESS
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.programs import NAME, Programs, sends_of, setting_key
 from thence.dsl.text.reporter import Reporter
@@ -31,7 +33,7 @@ Settings = Mapping[str, Setting]
 class ProtocolKind:
     """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree, the
     names of its timers, whether its application sends messages, and what else it does: each input with the names and
-    types of its parameters.
+    types of its parameters. `constants`: name, type and value of each constant and role.
     """
 
     delivery: ir.Delivery = "unicast"
@@ -39,6 +41,7 @@ class ProtocolKind:
     timers: tuple[str, ...] = ()
     sends: bool = True
     inputs: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    constants: tuple[tuple[str, str, int | bool], ...] = ()
 
 
 ANY_PROTOCOL = ProtocolKind()
@@ -50,7 +53,8 @@ def kind_of(protocol: ir.Protocol) -> ProtocolKind:
         (each.kind or "", tuple((parameter.name, str(parameter.type)) for parameter in each.parameters))
         for each in protocol.inputs
     )
-    return ProtocolKind(protocol.delivery, protocol.network.tree, protocol.timers, protocol.sends, inputs)
+    constants = tuple((one.name, str(one.type), one.value) for one in protocol.constants)
+    return ProtocolKind(protocol.delivery, protocol.network.tree, protocol.timers, protocol.sends, inputs, constants)
 
 
 def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
@@ -77,12 +81,13 @@ def build_workload(
         return None
     processes = _number(settings, "processes", DEFAULT_PROCESSES)
     inputs = _inputs(settings, processes, kind, reporter)
+    constants = _constants(settings, processes, span, kind, reporter)
     delivery = kind.delivery
     programs = _programs(settings, processes, reporter, delivery)
     tree = _tree(settings, processes, reporter, kind)
     sends = _sends(settings, processes, span, reporter)
     chosen = _choices(settings, processes, span, reporter, delivery)
-    if sends is None or chosen is None or programs is None or tree is None or inputs is None:
+    if sends is None or chosen is None or programs is None or tree is None or inputs is None or constants is None:
         return None
     if not kind.sends:
         sends = (0,) * processes
@@ -122,6 +127,7 @@ def build_workload(
         "fifo" in settings,
         tuple((setting.about, setting.values[0]) for setting in settings.values() if _is_timer(setting)),
         inputs,
+        constants,
     )
 
 
@@ -158,14 +164,16 @@ def default_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
 
     Three processes, without faults of the network; and, where the protocol has timers or its network loses or
     duplicates, two processes of which one sends two messages, each fault once, and timers that fire once at any moment.
+    There are more processes where a role is another one.
     """
     network = protocol.network
+    least = 1 + max((one.value for one in protocol.constants if one.type == PROCESS), default=0)
     timers = any(handler.event == "periodically" for handler in protocol.handlers)
-    plain = _workload_of(protocol, default_sends(DEFAULT_PROCESSES))
+    plain = _workload_of(protocol, default_sends(max(DEFAULT_PROCESSES, least)))
     if not (network.lossy or network.duplicating or timers):
         return (plain,)
     faulty = replace(
-        _workload_of(protocol, (2, 0)),
+        _workload_of(protocol, (2, *(0,) * (max(2, least) - 1))),
         duplicates=int(network.duplicating),
         losses=int(network.lossy),
         ticks=1 if timers else None,
@@ -210,6 +218,8 @@ def _number(settings: Settings, name: str, default: int) -> int:
 
 
 def _check_range(setting: Setting, reporter: Reporter) -> None:
+    if setting.name == "given":
+        return  # a constant is any number
     least, most = (1, MOST_PROCESSES) if setting.name == "processes" else (0, MOST_OF_ANYTHING)
     for value in setting.values:
         if not least <= value <= most:
@@ -278,6 +288,35 @@ def _inputs(
             values.append((parameter, own))
         found.append(ir.InputUse(name, limits, tuple(values)))
     return tuple(found)
+
+
+def _constants(
+    settings: Settings, processes: int, span: Span, kind: ProtocolKind, reporter: Reporter
+) -> tuple[tuple[str, int | bool], ...] | None:
+    """The constants and roles that the scope gives a value; None where one does not fit, or a role is nobody."""
+    before = reporter.errors
+    known = {name: type_ for name, type_, _ in kind.constants}
+    given: dict[str, int | bool] = {}
+    for setting in settings.values():
+        if setting.name != "given":
+            continue
+        name, value = setting.about, setting.values[0]
+        if name not in known:
+            said = f"the protocol has no constant or role `{name}`"
+            others = (f"it has {listed(known)}",) if known else ()
+            reporter.error("E0626", setting.span, said, *did_you_mean(name, known), *others)
+        elif isinstance(value, bool) != (known[name] == "bool"):
+            said = f"`{name}` is a {known[name]}, but its value here is {wrong_value(value)}"
+            reporter.error("E0627", setting.span, said)
+        else:
+            given[name] = value
+    for name, type_, value in kind.constants:
+        owner = given.get(name, value)
+        if type_ == "process" and owner >= processes:
+            said = f"role `{name}` is process {owner}, but the processes are 0 to {processes - 1}"
+            place = settings[f"given {name}"].span if name in given else _place(settings, "processes", span)
+            reporter.error("E0627", place, said, f"write `{name} = 0`, or add processes")
+    return None if reporter.errors > before else tuple(given.items())
 
 
 def _check_input(

@@ -300,6 +300,19 @@ class StateVariable:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant (nat or bool) or a role (process) of a protocol, with its value where a scope gives no other one.
+
+    In expressions it is an Apply of its name, which `ir.constants` replaces by the value.
+    """
+
+    name: str
+    type: Type
+    value: int | bool
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Handler:
     """`kind` is set for receive handlers and inputs, and has the name of a timer that has one; `sender` is the name
     bound to the packet's sender.
@@ -349,7 +362,8 @@ class Protocol(Declaration):
     `witnesses` names the invariants that are there to be violated: each is the denial of a `reachable` formula.
     `fairness` names what happens again and again if it can: `receive`, a packet kind, `periodically`,
     `causal_send`; with `weakly` only if from some moment on it can always.
-    `definitions` are for the links and scenarios of the protocol; all else has them expanded.
+    `definitions` are for the links and scenarios of the protocol; all else has them expanded. `constants` are there
+    until a scope has given them their values.
     """
 
     network: Network
@@ -366,6 +380,7 @@ class Protocol(Declaration):
     weakly: bool = field(default=False, kw_only=True)
     witnesses: tuple[str, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True, compare=False, repr=False)
+    constants: tuple[Constant, ...] = field(default=(), kw_only=True)
 
     @property
     def inputs(self) -> tuple[Handler, ...]:
@@ -443,6 +458,7 @@ class Workload:
     some timers, by name. `inputs`: what the application does besides sending; inputs that no process has are left out.
     `tree` has the edges of a tree network;
     empty where the processes form a line. `fifo`: channels keep their order, whatever the protocol's network may do.
+    `constants` has the values of constants and roles that are not those of the protocol's text, by name.
     """
 
     processes: int
@@ -457,6 +473,7 @@ class Workload:
     fifo: bool = False
     timers: tuple[tuple[str, int], ...] = ()
     inputs: tuple[InputUse, ...] = ()
+    constants: tuple[tuple[str, int | bool], ...] = ()
 
     def ticks_of(self, timer: str) -> int | None:
         """How often the timer of a process may fire at any moment; None: only when no packet is in flight."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
+from thence.dsl.ir.constants import with_values
 from thence.dsl.ir.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours, next_hops
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
@@ -72,6 +73,7 @@ class _Body:
 class Interpreter:
     """Runs the handlers of `protocol` among `processes` processes.
 
+    Constants and roles that no scope has replaced have the values of the protocol's text.
     On a tree network these are linked by the edges of `tree`; where there are none, they form a line.
     `visited`: where given, the places of the statements that steps execute are added to it, in order.
 
@@ -93,6 +95,7 @@ class Interpreter:
     _sends_deliver: bool | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
+        self.protocol = with_values(self.protocol, {}, self.processes)
         positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
         if self.protocol.network.tree:
             self.tree = self.tree or line(self.processes)

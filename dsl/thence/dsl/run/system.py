@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from thence.dsl import ir
+from thence.dsl.ir.constants import with_values
 from thence.dsl.ir.properties import undefined
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
@@ -69,7 +70,11 @@ class Outcome:
 
 
 def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
-    """The protocol on the network of the scope, which may do less than the protocol's own."""
+    """The protocol with the scope's constants, on its network, which may do less than the protocol's own.
+
+    Raises: NoSuchProcess, for a role.
+    """
+    protocol = with_values(protocol, dict(workload.constants), workload.processes)
     if not workload.fifo or not protocol.network.reordering:
         return protocol
     return replace(protocol, network=replace(protocol.network, reordering=False))

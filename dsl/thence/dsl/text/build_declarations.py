@@ -7,7 +7,7 @@ from typing import Any
 
 from thence.dsl.text import syntax
 from thence.dsl.text.build_body import Children, Doc, FormulaBody, NameList, Section, extent, pick, place_of
-from thence.dsl.text.build_scenario import ScenarioBuilder
+from thence.dsl.text.build_scenario import ScenarioBuilder, given_value
 from thence.dsl.text.lines import Word
 from thence.dsl.text.programs import setting_key
 from thence.dsl.text.syntax import Cast, Clause, Expect, Formula, Handler, Name, Node, Setting
@@ -250,8 +250,13 @@ class Builder(ScenarioBuilder):
             fairness=tuple(name for promise in promises for name in promise.fairness),
             weakly=any(promise.weakly for promise in promises),
             definitions=pick(block.items, syntax.Definition),
+            values=pick(block.items, syntax.NamedValue),
             span=extent(c),
         )
+
+    def named_value(self, c: Children) -> syntax.NamedValue:
+        keyword: Any = str(c[0])
+        return syntax.NamedValue(keyword, c[1], c[3], given_value(c[5]), span=extent(c))
 
     def message(self, c: Children) -> syntax.MessageKind:
         parameters = next((child.items for child in c if isinstance(child, Section)), ())
@@ -331,6 +336,9 @@ class Builder(ScenarioBuilder):
     def values_setting(self, c: Children) -> Setting:
         values = tuple(int(word) for word in c[3:] if word.type == "NUMBER")
         return Setting("values", values, about=f"{c[0].text} {c[1].text}", span=extent(c))
+
+    def given_setting(self, c: Children) -> Setting:
+        return Setting("given", (given_value(c[2]),), about=c[0].text, span=extent(c))
 
     def for_each_process(self, c: Children) -> tuple[int, ...]:
         """The numbers of `2 per process`, or those of all processes."""
@@ -460,6 +468,7 @@ class Builder(ScenarioBuilder):
             network=block.names("network"),
             expects=pick(block.items, Expect),
             definitions=pick(block.items, syntax.Definition),
+            values=pick(block.items, syntax.NamedValue),
             doc=block.doc,
             span=extent(c),
         )
@@ -481,6 +490,7 @@ class Builder(ScenarioBuilder):
             steps,
             pick(block.items, Expect),
             pick(block.items, syntax.TreeLink),
+            pick(block.items, syntax.Given),
             doc=block.doc,
             span=extent(c),
         )

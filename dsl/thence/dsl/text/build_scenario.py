@@ -8,7 +8,7 @@ from typing import Any
 from thence.dsl.text import syntax
 from thence.dsl.text.build_body import BodyBuilder, Children, extent, pick
 from thence.dsl.text.lines import Word
-from thence.dsl.text.syntax import Assertion, Cast, Name, Node, ScenarioStep, TreeLink
+from thence.dsl.text.syntax import Assertion, Cast, Given, Name, Node, ScenarioStep, TreeLink
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,11 @@ class Rest(Node):
     """The `, ...` of a packet."""
 
 
+def given_value(word: Word) -> int | bool:
+    """The value of a constant or role as it is written."""
+    return int(word) if word.type == "NUMBER" else str(word) == "true"
+
+
 class ScenarioBuilder(BodyBuilder):
     """One method for each step of a scenario."""
 
@@ -33,6 +38,9 @@ class ScenarioBuilder(BodyBuilder):
 
     def tree_link(self, c: Children) -> TreeLink:
         return TreeLink(c[1], c[3], span=extent(c))
+
+    def given_line(self, c: Children) -> Given:
+        return Given(c[0], c[2] if isinstance(c[2], Name) else given_value(c[2]), span=extent(c))
 
     def sends_step(self, c: Children) -> ScenarioStep:
         sender, message = pick(c, Name)

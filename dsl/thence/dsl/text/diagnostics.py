@@ -112,6 +112,8 @@ CODES: dict[str, str] = {
     "E0422": "What a definition stands for is too large.",
     "E0423": "The parameter of an input has a type of which a scope cannot name values.",
     "E0424": "A property of messages of the application, in a protocol whose application sends none.",
+    "E0425": "A constant is a nat or a bool, and a role a process; another type is declared.",
+    "E0426": "The value of a constant or role is not of its type.",
     # E05xx: rules of machines and theories
     "E0501": "A statement of protocols stands in a machine.",
     "E0502": "A relation or function that the tool keeps is updated or declared.",
@@ -148,7 +150,7 @@ CODES: dict[str, str] = {
     "E0611": "A mutant restates something that its subject cannot have.",
     "E0612": "An expectation is about a name that the subject does not have.",
     "E0613": "An expectation is of a verdict that cannot come out there.",
-    "E0614": "An expectation has a scope or settings where there is nothing to explore.",
+    "E0614": "An expectation has a scope or settings where there is nothing to explore, or in a scope.",
     "E0615": "Two expectations contradict each other.",
     "E0616": "An expectation is about a link, but the subject has none.",
     "E0617": "A process is to send but has nobody to send to.",
@@ -160,6 +162,8 @@ CODES: dict[str, str] = {
     "E0623": "A scope counts the ticks of a timer that the protocol does not have.",
     "E0624": "A scope is about an input, or a parameter of one, that the protocol does not have.",
     "E0625": "A scope says how messages are sent, but the protocol's application sends none.",
+    "E0626": "A scope or scenario gives a value to a constant or role that the protocol does not have.",
+    "E0627": "The value of a constant or role in a scope or scenario is of another type, or no process.",
     "E0630": "A scenario does not name its processes, or names one that is not among them.",
     "E0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
     "E0640": "A declaration takes a name under which the tool reports results of its own.",
@@ -184,6 +188,7 @@ CODES: dict[str, str] = {
     "W0916": "An input of the protocol never comes in a scope.",
     "W0930": "A packet holds messages and does not say which one it carries.",
     "W0931": "A definition is never used.",
+    "W0932": "A constant or role is never used.",
     "W0920": "A parameter of the system is not declared as a constant.",
 }
 

@@ -255,18 +255,29 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 @dataclass(frozen=True, slots=True)
 class Setting(Node):
     """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`, the input of `INPUT N per process`
-    (`input`), or the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`).
+    (`input`), or the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`), or
+    the constant or role of `quorum = 3` (`given`).
     """
 
     name: Literal[
         "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
         "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "program",
-        "input", "values",
+        "input", "values", "given",
     ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
     steps: tuple[ProgramStep, ...] = ()
     about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue(Node):
+    """`constant quorum: nat = 2`, or `role coordinator: process = 0`: a scope may give another value."""
+
+    keyword: Literal["constant", "role"]
+    name: Name
+    type: TypeExpr
+    value: int | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,6 +444,7 @@ class Protocol(Declaration):
     weakly: bool = False
     delivery: tuple[Name, ...] = ()
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
+    values: tuple[NamedValue, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,7 +457,8 @@ class Scope(Declaration):
     The network: `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (each
     timer at most N times a process, at any moment; without it, timers fire only when no packet is in flight), `ticks
     TIMER N` (this timer). What the application does besides: `INPUT 2 per process` or `INPUT 1, 0, 0` (how often each
-    process has this input), `INPUT k in 0, 1` (the values of its parameter k).
+    process has this input), `INPUT k in 0, 1` (the values of its parameter k). `quorum = 3`, the value of a constant or
+    role.
     """
 
     protocol: Name
@@ -507,7 +520,7 @@ class Conforms(Declaration):
 class Mutant(Declaration):
     """`mutant NAME of SUBJECT:` a protocol or machine that restates what it changes, by name.
 
-    The body is that of a protocol or of a machine. A handler, procedure, transition, state variable or
+    The body is that of a protocol or of a machine. A handler, procedure, transition, state variable, constant, role or
     invariant of the same name replaces the subject's; a new one is added. `network` replaces all that the subject says
     of its network.
     """
@@ -523,6 +536,7 @@ class Mutant(Declaration):
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
     network: tuple[Name, ...] = field(default=(), kw_only=True)
+    values: tuple[NamedValue, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -560,6 +574,14 @@ class TreeLink(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Given(Node):
+    """`coordinator = p` or `quorum = 3` in a scenario: the value of a role or constant."""
+
+    name: Name
+    value: Name | int | bool
+
+
+@dataclass(frozen=True, slots=True)
 class Assertion(Node):
     """`assert P` in a scenario: P is true of the state that its steps have led to."""
 
@@ -580,6 +602,7 @@ class Scenario(Declaration):
     steps: tuple[ScenarioStep | Assertion, ...] = ()
     expects: tuple[Expect, ...] = ()
     links: tuple[TreeLink, ...] = ()
+    given: tuple[Given, ...] = ()
 
 
 TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant | Scenario | Definition

@@ -11,7 +11,7 @@ from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Cast, Formula, Name, Node, Parameter, Setting, Span
 from thence.dsl.write.expressions import INDENT, WIDTH, Line, lines_of, text_of, type_text
 from thence.dsl.write.scenario import step_text
-from thence.dsl.write.settings import setting_text
+from thence.dsl.write.settings import given_text, setting_text
 from thence.dsl.write.statements import BareLines, starting_at, with_body
 
 _END_OF_FILE = 10**9
@@ -45,7 +45,7 @@ _Item: TypeAlias = (
     _Listed | _Stated | _State | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Inductive
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
     | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.TreeLink | syntax.ScenarioStep
-    | syntax.Assertion | syntax.Definition
+    | syntax.Assertion | syntax.Definition | syntax.NamedValue | syntax.Given
 )  # fmt: skip
 
 
@@ -84,6 +84,12 @@ def _names(names: Iterable[Name]) -> str:
 def _target_arguments(target: syntax.Target) -> str:
     said = ["any" if isinstance(each, syntax.AnyThatEnables) else text_of(each) for each in target.arguments]
     return ", ".join(said)
+
+
+def _initial(initial: syntax.Expr) -> str:
+    """An initial value; a comparison in parentheses, for `=` stands before it."""
+    text = text_of(initial)
+    return f"({text})" if isinstance(initial, syntax.Binary) and initial.operator in ("=", "!=") else text
 
 
 def _parameters(parameters: Iterable[Parameter]) -> str:
@@ -198,7 +204,8 @@ class _Printer:
                 ]
                 return [*items, *m.definitions, *_states(m), *_listed("prove", m.prove), *m.expects]
             case syntax.Protocol() as p:
-                items = [*_listed("delivery", p.delivery), *_listed("network", p.network), *p.messages, *p.records]
+                items = [*_listed("delivery", p.delivery), *_listed("network", p.network), *p.values]
+                items += [*p.messages, *p.records]
                 items += [*p.state, *p.definitions, *p.handlers]
                 items += [*p.procedures, *_stated("invariant", p.invariants), *_stated("reachable", p.reachable)]
                 items += _listed("property", p.properties)
@@ -213,12 +220,19 @@ class _Printer:
             case syntax.Conforms() as c:
                 return [*c.clauses, *_listed("internal", c.internal), *c.expects]
             case syntax.Mutant() as m:
-                items = [*_listed("network", m.network), *m.state, *m.definitions, *m.handlers, *m.procedures]
+                items = [
+                    *_listed("network", m.network),
+                    *m.values,
+                    *m.state,
+                    *m.definitions,
+                    *m.handlers,
+                    *m.procedures,
+                ]
                 items += m.transitions
                 return [*items, *_states(m), *m.expects]
             case syntax.Scenario() as s:
                 cast = (Cast(s.processes, span=s.processes[0].span),) if s.processes else ()
-                return [*cast, *s.links, *s.steps, *s.expects]
+                return [*cast, *s.links, *s.given, *s.steps, *s.expects]
             case _:
                 assert_never(declaration)
 
@@ -261,7 +275,8 @@ class _Printer:
     def item_text(
         self,
         item: _Listed | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Expect
-        | syntax.MessageKind | syntax.StateVar | Setting | Cast | syntax.TreeLink | syntax.ScenarioStep,
+        | syntax.MessageKind | syntax.StateVar | Setting | Cast | syntax.TreeLink | syntax.ScenarioStep
+        | syntax.NamedValue | syntax.Given,
     ) -> str:  # fmt: skip
         """An item that takes one line."""
         match item:
@@ -288,11 +303,13 @@ class _Printer:
                 moved = f" carries {carries.text}" if carries is not None else ""
                 return f"message {name.text}({_parameters(parameters)}){moved}"
             case syntax.StateVar(name, type_, initial):
-                value = f" = {text_of(initial)}" if initial is not None else ""
+                value = f" = {_initial(initial)}" if initial is not None else ""
                 return f"{name.text}: {type_text(type_)}{value}"
             case Setting():
                 return setting_text(item)
-            case Cast() | syntax.TreeLink() | syntax.ScenarioStep():
+            case syntax.NamedValue(keyword, name, type_, value):
+                return f"{keyword} {name.text}: {type_text(type_)} = {given_text(value)}"
+            case Cast() | syntax.TreeLink() | syntax.Given() | syntax.ScenarioStep():
                 return step_text(item)
             case _:
                 assert_never(item)

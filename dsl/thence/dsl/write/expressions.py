@@ -146,7 +146,9 @@ def _operand_levels(operator: syntax.BinaryOperator) -> tuple[int, int]:
 
 def _needs_parentheses(expr: Expr, level: int, last: bool) -> bool:
     match expr:
-        case syntax.Quantified() | syntax.Conditional():
+        case syntax.Quantified():
+            return not last or level > COMPARISON_LEVEL + 1  # `n * (sum p: process. k@p)`
+        case syntax.Conditional():
             return not last
         case syntax.Not():
             return level > NOT_LEVEL

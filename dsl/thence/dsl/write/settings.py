@@ -28,10 +28,17 @@ def setting_text(setting: Setting, within_line: bool = False) -> str:
             return f"{setting.about} {comma.join(map(str, setting.values))}"
         case "values":
             return f"{setting.about} in {comma.join(map(str, setting.values))}"
+        case "given":
+            return f"{setting.about} = {given_text(setting.values[0])}"
         case "ticks" if setting.about:
             return f"ticks {setting.about} {setting.values[0]}"
         case _:
             return f"{setting.name} {comma.join(map(str, setting.values))}"
+
+
+def given_text(value: int | bool) -> str:
+    """The value of a constant or role."""
+    return str(value).lower()
 
 
 def _step(step: ProgramStep, comma: str) -> str:

@@ -15,7 +15,7 @@ from itertools import islice
 
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
-from thence.dsl.run.system import Action, State
+from thence.dsl.run.system import Action, State, in_scope
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.balance import Balance, balance_of, residuals
 from thence.proofs.abstraction.counter_abstraction import BelowZero, CounterAbstraction, Slack
@@ -106,6 +106,7 @@ def explore_abstraction(
     started = time.perf_counter()
     assert SAFETY.issuperset(properties)
     result = AbstractExploration()
+    protocol = in_scope(protocol, workload)
     try:
         _refuse(workload)
         result.discipline = discipline_of(protocol)

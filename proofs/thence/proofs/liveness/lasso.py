@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.narrate import NarratedStep, execution, run, text
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import Action, State, System, in_scope
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
@@ -82,6 +82,7 @@ def find_lasso(
     """
     started = time.perf_counter()
     workload = replace(workload, ticks=None, timers=())
+    protocol = in_scope(protocol, workload)
     piling = ReusedIdentities(protocol, workload).ticks_at_any_moment
     search = LassoSearch(lines=lines_for(protocol, piling))
     piling = piling and search.lines is not None

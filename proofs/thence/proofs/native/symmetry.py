@@ -1,8 +1,9 @@
 """Process symmetry: states that differ only in the names of processes are explored once.
 
-The group consists of the permutations of processes that keep the workload. The symmetry of a protocol is checked:
-every local step that the search uses is taken under every permutation, and must be the renamed step;
-the initial state must be fixed. So a loop over processes whose order matters is found at the first step that shows it.
+The group consists of the permutations of processes that keep the workload, the processes that roles name, and the
+initial state. The symmetry of a protocol is checked: every local step that the search uses is taken under every
+permutation, and must be the renamed step. So a loop over processes whose order matters is found at the first step that
+shows it.
 
 Preserved: which built-in properties and invariants are violated, and in how few steps. States and transitions are
 counted up to renaming.
@@ -64,6 +65,12 @@ def compares_processes(protocol: ir.Protocol) -> bool:
     )
 
 
+def named_processes(protocol: ir.Protocol) -> frozenset[int]:
+    """The processes that the protocol names: those of its roles."""
+    parts = (protocol.handlers, protocol.procedures, protocol.invariants, protocol.state)
+    return frozenset(node.value for node in nodes(parts) if isinstance(node, ir.Literal_) and node.type == PROCESS)
+
+
 def inverse(permutation: Permutation) -> Permutation:
     """The process that has each name."""
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
@@ -118,7 +125,9 @@ class Symmetry:
     def __post_init__(self) -> None:
         if compares_processes(self.system.protocol):
             raise Asymmetric("the protocol compares processes by `<`: their order is part of what it does")
-        self.group = group_of(self.shape)
+        self.group = tuple(permutation for permutation in group_of(self.shape) if self._fixes(permutation))
+        if len(self.group) == 1 < len(group_of(self.shape)):
+            raise Asymmetric("every renaming moves a process with a role, or one that starts differently")
         numbers = {permutation: at for at, permutation in enumerate(self.group)}
         self._then = tuple(
             tuple(numbers[tuple(second[process] for process in first)] for second in self.group) for first in self.group
@@ -130,11 +139,18 @@ class Symmetry:
             each.kind or "": tuple(parameter.type for parameter in each.parameters)
             for each in self.system.protocol.inputs
         }
-        initial = self.system.initial().locals
-        for process, local in enumerate(initial):
-            for permutation, name in zip(self.group, self.locals(local), strict=True):
-                if initial[permutation[process]] != name:
-                    raise Asymmetric(f"processes {process} and {permutation[process]} start differently")
+
+    def _fixes(self, permutation: Permutation) -> bool:
+        """Whether processes with roles keep their names, and the states in which processes start stay as they are."""
+        if any(permutation[process] != process for process in named_processes(self.system.protocol)):
+            return False
+        first = [self.system.interpreter.initial(process) for process in range(len(permutation))]
+        types = [variable.type for variable in self.system.protocol.state]
+        return all(
+            first[permutation[process]]
+            == tuple(renamed(value, type_, permutation) for value, type_ in zip(state, types, strict=True))
+            for process, state in enumerate(first)
+        )
 
     def locals(self, number: int) -> tuple[int, ...]:
         """A local state under every permutation."""

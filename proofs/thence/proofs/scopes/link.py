@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from thence.dsl import ir
+from thence.dsl.ir.constants import elaborated, values_of
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.interpreter import LocalState
@@ -85,6 +86,7 @@ class LinkRun:
         workload = self.system.workload
         ends = [(src, dsts) for src in range(workload.processes) for dsts in workload.choices(src)]
         self._run = MachineRun(self.link.machine, workload.processes, ends, self.system.interpreter.tree)
+        values = values_of(self.link.protocol, dict(workload.constants), workload.processes)
         names = Names({variable.name: at for at, variable in enumerate(self.system.protocol.state)})
         self._clauses = tuple(
             _Clause(
@@ -93,7 +95,7 @@ class LinkRun:
                 tuple((target.transition, _compiled(target, names)) for target in clause.targets),
                 None if clause.when is None else compile_expression(clause.when, names),
             )
-            for number, clause in enumerate(self.link.clauses)
+            for number, clause in enumerate(elaborated(self.link.clauses, values))
         )
 
     def broken_axioms(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.narrate import execution, record, text
 from thence.dsl.text.programs import Program
 from thence.dsl.text.programs import describe as describe_program
+from thence.dsl.write.settings import given_text
 from thence.proofs.abstraction.report import abstraction_facts, describe_abstraction
 from thence.proofs.abstraction.search import AbstractExploration
 from thence.proofs.explore.exploration import Coverage, Exploration, Violation
@@ -139,6 +140,7 @@ def describe(workload: ir.Workload) -> str:
         words.append("on FIFO channels")
     if workload.tree:
         words.append(f"tree {', '.join(f'{a}-{b}' for a, b in workload.tree)}")
+    words += [f"{name} = {given_text(value)}" for name, value in workload.constants]
     for process, program in enumerate(workload.programs):
         if program is not None:
             words.append(f"program {process}: {describe_program(program)}")
@@ -186,6 +188,7 @@ def workload_facts(name: str | None, workload: ir.Workload, protocol: ir.Protoco
         "ticks": workload.ticks,
         **({"timers": dict(workload.timers)} if workload.timers else {}),
         **({"inputs": {use.name: list(use.limits) for use in workload.inputs}} if workload.inputs else {}),
+        **({"constants": dict(workload.constants)} if workload.constants else {}),
         **_sending_facts(workload),
         **({"fifo": True} if workload.fifo else {}),
         **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),

@@ -12,6 +12,7 @@ import pytest
 from thence.conformance.java import find_java
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
+from thence.dsl.export.tla.expressions import Unsupported
 from thence.dsl.export.tla.machine import export_machine
 from thence.dsl.export.tla.protocol import export_protocol
 from thence.dsl.load import load
@@ -97,6 +98,25 @@ def test_timers_with_names(scope: str, tmp_path: Path) -> None:
     assert transitions >= own.transitions
 
 
+def test_a_count_over_a_queue_is_refused(tmp_path: Path) -> None:
+    """Equal elements of a queue count each; in a set they would be one."""
+    said = "protocol p:\n  message MSG(m: message) carries m\n  state: Q: queue of nat; S: set of nat; n: nat\n"
+    said += "  on causal_send(m):\n    Q.push(1)\n    n := count x in Q. x = 1\n    send MSG(m) to m.dst\n"
+    said += "  on receive MSG(m) from j: deliver m\n"
+    for text, refused in ((said, True), (said.replace("x in Q", "x in S"), False)):
+        file = tmp_path / "p.thence"
+        file.write_text(text, encoding="utf-8")
+        found = load(str(file)).specification
+        assert found is not None
+        settings = ir.Workload(2, (1, 0), ((1,), ()))
+        if refused:
+            with pytest.raises(Unsupported, match="a count over a sequence"):
+                export_protocol(found.protocols[0], settings, "two")
+        else:
+            exported = export_protocol(found.protocols[0], settings, "two")
+            assert "Cardinality({" in exported.files[f"{exported.module}.tla"]
+
+
 @needs_tlc
 def test_inputs(tmp_path: Path) -> None:
     """A protocol whose application sends nothing."""
@@ -105,6 +125,18 @@ def test_inputs(tmp_path: Path) -> None:
     protocol = next(each for each in found.protocols if each.name == "votes")
     own = explore(protocol, workload(found, "three"), properties_of(protocol))
     exported = export_protocol(protocol, workload(found, "three"), "three")
+    assert states(tlc(exported, tmp_path, "-continue")) == (own.states, own.transitions)
+
+
+@needs_tlc
+@pytest.mark.parametrize(("name", "scope"), [("commit", "other"), ("lock", "served_by_its_holder")])
+def test_constants_and_roles(name: str, scope: str, tmp_path: Path) -> None:
+    """With the values of the scope, also in initial states."""
+    found = load(str(Path(__file__).parents[3] / f"proofs/explored/{name}.thence")).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    own = explore(protocol, workload(found, scope), properties_of(protocol))
+    exported = export_protocol(protocol, workload(found, scope), scope)
     assert states(tlc(exported, tmp_path, "-continue")) == (own.states, own.transitions)
 
 

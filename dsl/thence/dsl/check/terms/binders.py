@@ -31,6 +31,9 @@ def introduce(checker: Checker, name: syntax.Name, type_: Type | None, kind: Loc
         )
     elif text in words.state and words.place != "property":
         checker.reporter.error("E0209", name.span, f"`{text}` hides the state variable `{text}`", "choose another name")
+    elif text in words.constants:
+        said = f"`{text}` hides the constant or role `{text}`"
+        checker.reporter.error("E0209", name.span, said, "choose another name")
     elif text in words.symbols:
         checker.reporter.error(
             "E0209", name.span, f"`{text}` hides the relation or function `{text}`", "choose another name"
@@ -51,6 +54,7 @@ def is_type_name(checker: Checker, domain: syntax.Expr) -> bool:
         and domain.name in checker.vocabulary.types
         and domain.name not in checker.locals
         and domain.name not in checker.vocabulary.state
+        and domain.name not in checker.vocabulary.constants
     )
 
 

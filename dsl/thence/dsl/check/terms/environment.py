@@ -54,7 +54,8 @@ class Vocabulary:
 
     A name whose declaration is erroneous maps to None: it is known, and nothing more is said about it.
     `ordered` names the sorts with an order; `delivery` is that of the machine or protocol.
-    `fixed` are the names that nothing changes: those that a tree network gives.
+    `fixed` are the names that nothing changes: those that a tree network gives. `constants` are a protocol's constants
+    and roles.
     """
 
     place: Place
@@ -66,6 +67,7 @@ class Vocabulary:
     delivery: ir.MachineDelivery = "unicast"
     fixed: frozenset[str] = frozenset()
     definitions: Mapping[str, ir.Definition | None] = field(default_factory=dict)
+    constants: Mapping[str, Type | None] = field(default_factory=dict)
 
     def at(self, place: Place) -> Vocabulary:
         """The same names, for an expression that stands elsewhere."""
@@ -80,6 +82,7 @@ def report_taken(name: Name, words: Vocabulary, reporter: Reporter) -> bool:
     """Reports a definition with a name that something else has; whether the name is free."""
     for known, what in (
         (words.state, "a state variable"),
+        (words.constants, "a constant or role"),
         (words.symbols, "a relation or function"),
         (words.types, "a type"),
         (words.procedures, "a procedure"),

@@ -38,6 +38,9 @@ def resolve_variable(checker: Checker, expr: syntax.Variable) -> ir.Expr | None:
         return None
     if name in words.state:
         return _state(checker, expr)
+    if name in words.constants:
+        type_ = words.constants[name]
+        return None if type_ is None else ir.Apply(type_, name, (), span=span)
     _report_unknown(checker, expr)
     return None
 
@@ -86,7 +89,7 @@ def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
             f"it is bound on line {line}, in another block; a name lives to the end of its block",
         )
     else:
-        values = [*checker.locals, *words.state, "self"]
+        values = [*checker.locals, *words.state, *words.constants, "self"]
         notes = did_you_mean(name, values) or hint(VALUES, name)
         if not notes and words.place == "handler":
             notes = (f"a state variable is declared under `state:`; `let {name} = ...` names a value",)
@@ -105,6 +108,10 @@ def resolve_at(checker: Checker, expr: syntax.At) -> ir.Expr | None:
         )
         return None
     process = checker.check(expr.process, PROCESS, "`X@p` is process p's copy of X")
+    if name in words.constants:
+        said = f"`{name}` is the same for all processes"
+        checker.reporter.error("E0207", expr.variable.span, said, f"write `{name}`")
+        return None
     if name not in words.state:
         checker.reporter.error(
             "E0207", expr.variable.span, f"there is no state variable `{name}`", *did_you_mean(name, words.state)
@@ -156,7 +163,7 @@ def _expand(checker: Checker, expr: syntax.Apply, definition: ir.Definition | No
     if definition is None or arguments is None or not _is_in_reach(checker, expr, definition):
         return None
     values = {parameter.name: value for parameter, value in zip(definition.parameters, arguments, strict=True)}
-    taken = {*checker.locals, *words.state, *words.symbols, *words.types, *words.definitions}
+    taken = {*checker.locals, *words.state, *words.constants, *words.symbols, *words.types, *words.definitions}
     found = instantiated(definition.body, values, process, taken)
     if depth(found) > MOST_LEVELS or sum(1 for _ in islice(nodes(found), MOST_NODES + 1)) > MOST_NODES:
         note = f"an expression has at most {MOST_NODES:,} parts and {MOST_LEVELS} levels"
@@ -193,7 +200,7 @@ def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:
         report("E0311", span, f"`{name}` is a procedure; procedures have no value", "call it as a statement of its own")
     elif isinstance(words.types.get(name), Record):
         report("E0307", span, f"record `{name}` is constructed by its fields", f"write `{name}(FIELD: VALUE, ...)`")
-    elif name in words.state or name in checker.locals:
+    elif name in words.state or name in words.constants or name in checker.locals:
         report("E0205", span, f"`{name}` is not a function", f"a map at a key is `{name}[...]`")
     elif name == "dst" and words.place == "machine":
         report_dst("dst", words.delivery, span, "that m goes to p is `to(m, p)`", checker.reporter)

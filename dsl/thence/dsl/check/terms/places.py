@@ -18,6 +18,10 @@ def check_place(checker: ExpressionChecker, written: syntax.Expr, change: str) -
             case ir.StateOf(name=name) if name in checker.vocabulary.fixed:
                 checker.reporter.error("E0403", written.span, f"`{name}` never changes: the tree of the scope gives it")
                 return None
+            case ir.Apply(symbol=name) if name in checker.vocabulary.constants:
+                note = "what has to change is a state variable"
+                checker.reporter.error("E0403", written.span, f"`{name}` never changes: it is a constant", note)
+                return None
             case ir.StateOf():
                 return expr
             case ir.Local(name=name):

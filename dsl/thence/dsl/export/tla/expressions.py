@@ -336,14 +336,16 @@ def _quantified(expression: ir.Quantified, scope: Scope) -> str:
         inner = inner.binding(bound.name, name)
         domains.append((name, domain))
     body = tla(expression.body, inner)
+    if expression.kind in ("count", "sum") and any(
+        bound.domain is not None and not _is_of_a_set(bound.domain.type) for bound in expression.variables
+    ):
+        raise Unsupported(f"a {expression.kind} over a sequence")  # where equal elements count each
     if expression.kind == "count":
         names = ", ".join(name for name, _ in domains)
         chosen = f"<<{names}>>" if len(domains) > 1 else names
         product = " \\X ".join(domain for _, domain in domains)
         return f"Cardinality({{{chosen} \\in {product} : {body}}})"
     if expression.kind == "sum":
-        if any(bound.domain is not None and not _is_of_a_set(bound.domain.type) for bound in expression.variables):
-            raise Unsupported("a sum over a sequence")
         ranges = ", ".join(f"{name} \\in {domain}" for name, domain in domains)
         return f"SumOf([{ranges} |-> {body}])"
     sign = "\\A" if expression.kind == "forall" else "\\E"
@@ -352,7 +354,7 @@ def _quantified(expression: ir.Quantified, scope: Scope) -> str:
 
 
 def _is_of_a_set(type_: Type) -> bool:
-    return isinstance(type_, Map) or (isinstance(type_, Collection) and type_.kind == "set")
+    return isinstance(type_, Map) or (isinstance(type_, Collection) and type_.kind in ("set", "option"))
 
 
 def sort_set(type_: Type, scope: Scope) -> str:
