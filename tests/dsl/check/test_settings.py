@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import assume, event, given
+from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from thence.dsl import ir
@@ -92,6 +92,7 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     return lines, kind
 
 
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(scopes())
 def test_what_is_written_is_read_again(scope: tuple[list[str], ProtocolKind]) -> None:
     lines, kind = scope

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
-from thence.dsl.check.constants import check_constants, types_of
 from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.result_names import is_kept
 from thence.dsl.check.statements import BodyChecker, Signature
+from thence.dsl.check.terms.constants import check_constants, types_of
 from thence.dsl.check.terms.delivery import check_delivery
 from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker

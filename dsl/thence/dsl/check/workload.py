@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.constants import wrong_value
+from thence.dsl.check.terms.constants import wrong_value
 from thence.dsl.check.terms.environment import listed
 from thence.dsl.ir import topology
 from thence.dsl.ir.types import PROCESS
