@@ -95,7 +95,8 @@ tools:
 	  || echo "chromium could not be installed: the tests of pages in a browser will be skipped." >&2
 	@[ -d $(EXTENSION)/node_modules ] || { command -v npm && cd $(EXTENSION) && npm ci --no-audit --no-fund; } >/dev/null 2>&1 \
 	  || echo "The modules of the extension could not be installed by npm: its tests will be skipped." >&2
-	@[ -d $(PYODIDE) ] || { command -v npm && cd $(PLAYGROUND) && npm ci --no-audit --no-fund; } >/dev/null 2>&1 \
+	@[ -d $(PYODIDE) -a -d $(PLAYGROUND)/node_modules/typescript ] \
+	  || { command -v npm && cd $(PLAYGROUND) && npm ci --no-audit --no-fund; } >/dev/null 2>&1 \
 	  || echo "Pyodide could not be installed by npm: the tests of the playground will be skipped." >&2
 
 EXTENSION := editors/vscode

@@ -1,4 +1,5 @@
 // The interpreter of Python in a worker of the browser, which answers as the server does. It is no part of the page.
+// @ts-ignore: the module comes from its package when the site is made
 import { loadPyodide } from "./pyodide.mjs";
 
 const ANSWER = `
