@@ -27,7 +27,7 @@ SMALL = {
     ("fmt",): ["mf", "--check"],
     ("run",): ["mf", "--steps", "3"],
     ("repl",): ["mf"],
-    ("play",): ["mf", "--html", "mf.html"],
+    ("play",): ["mf", "--scenario", "mf_figure_2", "--html", "mf.html"],
     ("explain",): ["E0131"],
     ("sweep",): [],
     ("explore",): ["mf", "--processes", "2", "--sends", "1"],

@@ -51,7 +51,8 @@ def test_it_serves_until_ctrl_c(arguments: list[str]) -> None:
         (["mf", "--scenario", "none"], "there is no scenario none"),
         (["mf", "--scenario", "mf_figure_2", "--scope", "two"], "stands alone"),
         (["rst", "--replay", "there.json"], "cannot be read"),
-        (["rst", "--html", "nowhere/run.html"], "there is no folder"),
+        (["mf", "--scenario", "mf_figure_2", "--html", "nowhere/run.html"], "there is no folder"),
+        (["rst", "--scope", "two", "--html", "run.html"], "is for a run"),
         (["rst", "--port", "1"], "--port 1:"),
     ],
 )

@@ -142,6 +142,11 @@ def _written(file: str, start: Mapping[str, Any], replayed: str | None, html: st
     from thence.dsl.load import load
     from thence.play.single_file import single_file
 
+    if replayed is None and "scenario" not in start:
+        raise BadInput(
+            f"--html {html} is for a run: name one by --scenario or --replay, or let `thence explore` write it, "
+            "with its --html"
+        )
     check_writable(html)
     loaded = load(file)
     if loaded.specification is None:
