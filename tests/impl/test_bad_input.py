@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from thence.impl.client_server import ClientServer
 from thence.impl.commands import Deliver, ProtocolError, Send
 from thence.impl.cykas import Cykas
+from thence.impl.cykas_live import CykasLive
 from thence.impl.fifo import Fifo
 from thence.impl.hybrid_basic import HybridBasic
 from thence.impl.hybrid_optimal import HybridOptimal
@@ -28,8 +29,8 @@ from thence.impl.synchronous import Synchronous
 from thence.impl.tree import Tree
 
 ALL: list[Any] = [
-    MF, MFPipelined, Synchronous, Cykas, RST, RSTMF, RSTHunch, SES, ClientServer, Fifo, HybridBasic, HybridOptimal,
-    HybridRemembering, Tree,
+    MF, MFPipelined, Synchronous, Cykas, CykasLive, RST, RSTMF, RSTHunch, SES, ClientServer, Fifo, HybridBasic,
+    HybridOptimal, HybridRemembering, Tree,
 ]  # fmt: skip
 TELLS_COPIES = [RST, RSTMF, RSTHunch, SES, Fifo, HybridBasic, HybridOptimal, HybridRemembering]
 """Those whose packets say which message they move. The packets of the others are all alike."""

@@ -26,7 +26,6 @@ NEVER_REFUTED = {
     ("rst", "no_creation"), ("rst_mf", "no_creation"), ("rst_hunch", "no_creation"),
     ("hybrid_basic", "at_most_once"), ("hybrid_basic", "no_creation"),
     ("hybrid_optimal", "at_most_once"), ("hybrid_optimal", "no_creation"),
-    ("hybrid_remembering", "at_most_once"), ("hybrid_remembering", "no_creation"),
 }  # fmt: skip
 """Claims of protocols that no mutant in the library violates. The list may only become shorter."""
 

@@ -8,6 +8,7 @@ SHIPPED = {
     "mf": "thence.impl.mf:MF",
     "rst": "thence.impl.rst:RST",
     "cykas": "thence.impl.cykas:Cykas",
+    "cykas_live": "thence.impl.cykas_live:CykasLive",
     "hybrid_basic": "thence.impl.hybrid_basic:HybridBasic",
     "hybrid_optimal": "thence.impl.hybrid_optimal:HybridOptimal",
     "hybrid_remembering": "thence.impl.hybrid_remembering:HybridRemembering",

@@ -183,6 +183,9 @@ class Cykas:
         """Whether the oldest eager message to `receiver` need not be kept secret any more."""
         return self._eager_sent[receiver][0] == 0 and not self._unack >> receiver & 1  # A4.13, A4.14
 
+    def _drop_first(self) -> None:
+        self._ob.popleft()  # A2.15
+
     def _try_send_message(self) -> list[Command]:
         commands: list[Command] = []
         while self._ob:  # A2.4
@@ -194,7 +197,7 @@ class Cykas:
             else:
                 commands.append(Send(receiver, Eager(message)))  # A2.12
                 self._eager_sent[receiver].append(self._unack)  # A2.13
-            self._ob.popleft()  # A2.15
+            self._drop_first()
             self._unack |= 1 << receiver  # A2.16
         return commands
 
