@@ -175,7 +175,7 @@ EXPECTED: dict[str, dict[str, dict[str, int]]] = {
 """By protocol and planted fault: each kind of finding that has to show, and the most operations to show it."""
 
 LONGER_TO_FIND = {"SpeaksForItselfOnly": 8, "LatestByArrival": 7, "OneSecretOfEach": 7}
-"""Faults that no six operations show, even with the replay: two permits or two secrets have to be on their way first."""
+"""Faults that no six operations show, even with the replay: two permits or two secrets come first."""
 
 CASES = [(protocol, fault) for protocol, faults in FAULTS.items() if protocol in EXPECTED for fault in faults]
 

@@ -105,7 +105,8 @@ class Interval:
     half: float
 
     def __str__(self) -> str:
-        return _rounded(self.mean, 3) + (f" ±{_rounded(self.half, 1)}" if self.half else "")
+        text = _rounded(self.half, 1)
+        return _rounded(self.mean, 3) + (f" ±{text}" if text.strip("0.") else "")
 
 
 def _rounded(value: float, digits: int) -> str:
