@@ -107,7 +107,7 @@ and writes this page.
 - **not as printed**: an entry of the [errata](errata.md) is about it; the repaired form is shown where there is one.
 - **measured**: figures, not proofs; they are on the page that is named, or come from the command.
 - **written down**: a definition or an algorithm, with its formal text, and a statement that rests on it.
-- **open question**: the paper leaves it open, or it is a question of its own.
+- **open question**: the paper leaves it open, or it is a question of its own. The answer is linked.
 - **not covered**: nothing is said of it, for the reason given.
 
 A verdict stands with its level: *holds* and L1 are about every run of one finite scope, *proved* about any number of
