@@ -140,8 +140,8 @@ errata: setup
 paper-claims: $(VERIFIED)
 	$(BIN)/python -m thence.pages.paper_claims docs/library $(VERIFIED)
 
-# The proofs that the claims of the README rest on, as certificates.
-CERTIFIED := execution cykas mf hybrid_basic tree
+# The proofs that the claims of the README and the answers to open questions rest on, as certificates.
+CERTIFIED := execution cykas mf hybrid_basic tree buffered_mailbox hierarchy hybrid_remembering cykas_live
 CERTIFICATES := build/certificates
 
 $(CERTIFICATES)/%: spec/thence/spec/library/%.thence | setup
