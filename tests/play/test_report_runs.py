@@ -17,7 +17,7 @@ from thence.pages.html_report import Verified, render
 from thence.pages.result_lines import lines
 from thence.play.report_runs import runs_of, start_of_result
 from thence.proofs.scopes.scenarios import play_scenario
-from thence.proofs.scopes.scopes import check_mutant, explore_scope
+from thence.proofs.scopes.scopes import check_links, check_mutant, explore_scope
 from thence.spec.verdict import Level, Result, Verdict
 
 
@@ -46,7 +46,7 @@ def test_every_refuted_result_with_a_run_has_it_and_no_other_result() -> None:
     packed, numbers = runs_of([load("rst")], [found])
     runs = unpacked(packed)["runs"]
     for result in found:
-        has_run = result.verdict is Verdict.REFUTED and "counterexample" in result.facts and result.kind != "link"
+        has_run = result.verdict is Verdict.REFUTED and "counterexample" in result.facts
         assert (id(result) in numbers) is has_run, result.name
     for result in found:
         if id(result) in numbers and result.kind == "mutant":
@@ -56,6 +56,44 @@ def test_every_refuted_result_with_a_run_has_it_and_no_other_result() -> None:
             name = str(result.facts["property"])
             assert last.get(name, "violated") == "violated"
     assert list(unpacked(packed)["shared"]) == ["rst"]
+
+
+EAGER = """
+protocol eager:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  on causal_send(m):
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    deliver m
+
+machine in_order:
+  transition causal_send(m): pass
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+    require forall a. before(a, m) and dst(a) = dst(m) implies delivered(a)
+  prove fifo
+
+conforms eager to in_order in pair:
+  causal_send(m) is causal_send(m)
+  deliver m      is deliver(m)
+
+scope pair of eager:
+  processes 2
+  sends 2, 0
+"""
+
+
+def test_a_link_that_does_not_hold_has_the_run_of_the_protocol(tmp_path: Path) -> None:
+    (tmp_path / "eager.thence").write_text(EAGER, encoding="utf-8")
+    loaded = load(str(tmp_path / "eager.thence"))
+    assert loaded.specification is not None
+    (result,) = check_links(loaded.specification.links[0])
+    assert result.verdict is Verdict.REFUTED
+    packed, numbers = runs_of([loaded], [[result]])
+    [run] = unpacked(packed)["runs"]
+    assert numbers[id(result)] == 0
+    assert len(run["kept"]["run"]["steps"]) == len(result.facts["counterexample"]) == 3
 
 
 def test_of_results_without_runs_there_is_nothing() -> None:

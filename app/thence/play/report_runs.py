@@ -65,6 +65,8 @@ def start_of_result(result: Result) -> dict[str, Any] | None:
     if result.kind == "scenario":
         return {"scenario": result.name.partition(": ")[0]}
     scope = result.facts.get("scope")
+    if result.kind == "link" and isinstance(scope, Mapping):
+        return {"scope": scope["name"]}
     if result.kind not in ("scope", "mutant") or not isinstance(scope, Mapping):
         return None
     named = {"mutant": mutant} if mutant else {"protocol": subject}
