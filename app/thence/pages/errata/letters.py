@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from thence.pages.errata.claims import claim
 from thence.pages.errata.fault import Errata, Fault, Paper, Statement
 
 Verdicts = Mapping[str, Mapping[str, Any]]
+
+FINDINGS: Final = {
+    "violates": "the property `{}` is violated",
+    "keeps": "the property `{}` is kept",
+    "breaks": "the invariant `{}` is violated",
+    "preserves": "the invariant `{}` is kept",
+    "refutes": "the theorem `{}` is false",
+    "proves": "the theorem `{}` is true",
+    "plays": "the scenario `{}` is a run of the protocol",
+}
+"""For each verb of a claim, the sentence that a reader of the letter gets."""
 
 
 def letters(errata: Errata, verdicts: Verdicts) -> dict[str, str]:
@@ -33,6 +44,10 @@ def _letter(paper: Paper, faults: list[Fault], verdicts: Verdicts) -> Iterator[s
     yield ""
     yield f"What we read is {paper.read}."
     yield "Where an item is marked †, it may be our copy and not your text."
+    yield ""
+    yield "After each item stand the commands that check it, with their verdicts. L1: every run of a small system was"
+    yield "explored, or a run of it is shown. L2: one solver decided, or a finite counterexample was evaluated again."
+    yield "L3: two solvers agree, for any number of processes and messages."
     for fault in faults:
         yield ""
         yield f"## {fault.id}{'†' if fault.layout else ''} {fault.title}"
@@ -45,21 +60,24 @@ def _letter(paper: Paper, faults: list[Fault], verdicts: Verdicts) -> Iterator[s
         yield ""
         yield fault.happens
         yield ""
-        yield f"We would write: {fault.repair} What follows for the result: {fault.follows}"
+        yield f"*Suggested repair.* {fault.repair}"
         yield ""
-        yield "To see it for yourself:"
+        yield f"*Consequence for the results.* {fault.follows}"
         yield ""
-        yield "```text"
-        yield from dict.fromkeys(f"thence {command(one)}" for one in fault.shown)
-        yield "```"
-        yield ""
-        for one in fault.shown:
-            verdict = verdicts[one.key]
-            yield f"- {claim(one, verdict['verdict'])} ({verdict['verdict']}, {verdict['level']})"
+        yield "| command | finds | verdict |"
+        yield "|---|---|---|"
+        yield from dict.fromkeys(_row(one, verdicts[one.key]) for one in fault.shown)
     yield ""
     yield "With thanks for the work that this rests on,"
     yield ""
     yield "the authors of Thence"
+
+
+def _row(statement: Statement, verdict: Mapping[str, Any]) -> str:
+    verb, _, name = claim(statement, verdict["verdict"]).partition(" ")
+    return (
+        f"| `thence {command(statement)}` | {FINDINGS[verb].format(name)} | {verdict['verdict']}, {verdict['level']} |"
+    )
 
 
 def command(statement: Statement) -> str:
