@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from thence.dsl import ir
 from thence.dsl.check import built_in
@@ -414,12 +415,26 @@ class _Search:
         self._note("the prover proves the machine with what was found")
         assessments, _ = prove_machine(self._session.silent(), machine)
         missed = [name for name, each in assessments.items() if each.verdict is not Verdict.PROVED]
-        found = tuple(Found(each, self._without(search, each, named)) for each in named)
-        reason = f"the prover does not prove {', '.join(missed)}" if missed else ""
-        return Inference(self._machine, (), found, reason=reason, assessments=assessments)
+        if missed:
+            found = tuple(Found(each) for each in named)
+            reason = f"the prover does not prove {', '.join(missed)}"
+            return Inference(self._machine, (), found, reason=reason, assessments=assessments)
+        shown: dict[ir.NamedFormula, str] = {}
+        for formula in tuple(named):
+            step = self._without(search, formula, named)
+            if not step:  # it may be superfluous in any universe
+                fewer = [each for each in named if each is not formula]
+                judged, _ = prove_machine(self._session.silent(), with_conjuncts(self._machine, fewer))
+                step = next((each.text for each in judged.values() if each.verdict is not Verdict.PROVED), "")
+                if not step:
+                    named, assessments = fewer, judged
+                    continue
+            shown[formula] = step
+        found = tuple(Found(each, shown[each]) for each in named)
+        return Inference(self._machine, (), found, assessments=assessments)
 
     def _without(self, search: Strengthening, formula: ir.NamedFormula, named: Sequence[ir.NamedFormula]) -> str:
-        """A step that loses another conjunct or a goal where this one is missing."""
+        """A step that loses another conjunct or a goal where this one is missing; empty where none is found in time."""
         machine = with_conjuncts(self._machine, [each for each in named if each is not formula])
         history = [Conjunct(fact, "history") for fact in built_in.history_facts(machine.delivery)]
         own = [
@@ -427,8 +442,11 @@ class _Search:
             *(Conjunct(each, "property") for each in state_properties(machine)),
         ]
         known = [conjunct.formula.body for conjunct in own]
-        for goal in own:
-            found = search.finite[0].lost_or_used(goal.formula.body, known)
+        for goal, finite in product(own, search.finite):
+            try:
+                found = finite.lost_or_used(goal.formula.body, known)
+            except OutOfTime:
+                return ""
             if isinstance(found, Violation):
                 environment = {
                     parameter.name: value
