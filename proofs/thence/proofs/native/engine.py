@@ -386,13 +386,23 @@ class NativeEngine:
             starvation = later[1]
         self.result.violations[DELIVERED] = starving(self.request.system, actions, starvation)
 
+    @property
+    def _arrivals_end(self) -> bool:
+        """Whether it is known that no run goes on for ever by arrivals."""
+        system = self.request.system
+        return self._table.measure is not None or packets_end(system) or arrivals_are_progress(system)
+
     def _judge_endless(self, search: NativeSearch) -> None:
         """Judges the runs that never come to rest, once every state is known."""
         request, tails = self.request, self._tails
         if DELIVERED not in request.properties or DELIVERED in self.refuted:
             return
-        ends = self._table.measure is not None or packets_end(request.system) or arrivals_are_progress(request.system)
-        if not ends and len(tails.fairness.receive) == len(request.system.protocol.packets):
+        if not self._arrivals_end and request.storage == "disk":
+            self.result.undecided[DELIVERED] = (
+                "packets may arrive for ever, and only states at hand tell what that delays"
+            )
+            return
+        if not self._arrivals_end and len(tails.fairness.receive) == len(request.system.protocol.packets):
             self._judge_tails(search, self._sieve_tails(search, quiet=False))
         if self._starved_after is not None and DELIVERED not in self.refuted:
             self._starves(search, self._starved_after)

@@ -11,7 +11,7 @@ from thence.dsl.run.system import System
 from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source
 
-from ..conftest import Specify
+from ...conftest import Specify
 
 PROTOCOL = """protocol p:
   constant limit: nat = 2
