@@ -45,6 +45,9 @@ MOST_MESSAGES = 64
 """A set of messages is one word."""
 
 
+_FOR_EVER = "packets may arrive for ever: what that delays is judged where all states are kept in memory"
+
+
 class Stopped(Exception):
     """The search has found all that it was asked for, or has reached a limit; the message says which."""
 
