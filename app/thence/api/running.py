@@ -198,7 +198,7 @@ def end_of(system: System, taken: Sequence[NarratedStep], judged: Collection[str
         found += [*step.outcome.findings, *system.broken(step.outcome.state)]
     rests = at_rest(system, states[-1])
     if rests or again:
-        found += filter(None, (system.stuck(states[-1]), blocked(system, states[-1])))
+        found += filter(None, (system.stuck(states[-1]), blocked(system, states[-1]), *system.unkept(states[-1])))
     wanted = {FAULT, *judged} - {*system.protocol.witnesses}
     findings = tuple({finding.property: finding for finding in reversed(found) if finding.property in wanted}.values())
     if findings:

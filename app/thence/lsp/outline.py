@@ -126,6 +126,8 @@ def _protocol_parts(protocol: syntax.Protocol | syntax.Mutant) -> Iterator[Entry
         yield _entry(procedure.name, "procedure", "procedure", procedure.span)
     yield from _formulas("invariant", protocol.invariants)
     yield from _formulas("reachable", protocol.reachable)
+    yield from _formulas("at rest", protocol.rest)
+    yield from _formulas("eventually", (promise.formula for promise in protocol.promises))
 
 
 def _handler(handler: syntax.Handler) -> Entry:

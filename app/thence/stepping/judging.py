@@ -44,8 +44,9 @@ def properties(session: Session) -> tuple[str, ...]:
 def promised(session: Session) -> tuple[str, ...]:
     """The names of what the protocol promises: its properties and invariants, and that no step is at fault."""
     protocol = session.protocol
-    invariants = tuple(each.name for each in protocol.invariants if each.name not in protocol.witnesses)
-    return tuple(dict.fromkeys((*protocol.properties, *protocol.eventually, *invariants, "fault")))
+    formulas = (*protocol.invariants, *protocol.rest)
+    stated = tuple(each.name for each in formulas if each.name not in protocol.witnesses)
+    return tuple(dict.fromkeys((*protocol.properties, *protocol.liveness, *stated, "fault")))
 
 
 def judge(session: Session, name: str) -> Answer:
@@ -56,7 +57,8 @@ def judge(session: Session, name: str) -> Answer:
         return Answer(name, "unknown", why=why_not)
     if name in WATCHED and name not in session.protocol.properties:
         session = _watching(session, name)
-    if name in (DELIVERED, DEADLOCK_FREE, COMPLETES):
+    ends = (*session.protocol.liveness, *(each.name for each in session.protocol.rest))
+    if name in (DELIVERED, DEADLOCK_FREE, COMPLETES, *ends):
         return _at_the_end(session, name)
     invariants = {each.name for each in session.protocol.invariants}
     if name in invariants:
@@ -106,7 +108,13 @@ def _at_the_end(session: Session, name: str) -> Answer:
     if name == COMPLETES:
         done = completed(system, state)
         return Answer(name, "not reached" if done is None else "reached", None if done is None else at)
-    finding = system.stuck(state) if name == DELIVERED else blocked(system, state)
+    if name == DEADLOCK_FREE:
+        finding = blocked(system, state)
+    elif name == DELIVERED:
+        finding = system.stuck(state)
+    else:
+        found = (*session.broken(state), *system.unkept(state))
+        finding = next((each for each in found if each.property == name), None)
     if finding is not None:
         return Answer(name, "violated", at, describe(finding))
     if session.at_rest:

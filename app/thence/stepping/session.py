@@ -70,7 +70,7 @@ class Session:
     steps: list[NarratedStep] = field(init=False, default_factory=list)
     system: System = field(init=False)
     _choices: tuple[Choice, ...] | None = field(init=False, default=None)
-    _broken: dict[tuple[int, ...], tuple[Finding, ...]] = field(init=False, default_factory=dict)
+    _broken: dict[State | tuple[int, ...], tuple[Finding, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.system = system_of(self.protocol, self.workload)
@@ -88,10 +88,11 @@ class Session:
         return [self.system.initial(), *(step.outcome.state for step in self.steps)]
 
     def broken(self, state: State) -> tuple[Finding, ...]:
-        """The invariants that are not true in a state of the run. They speak of the processes' states only."""
-        found = self._broken.get(state.locals)
+        """The invariants that are not true in a state of the run; at rest, what is said of states at rest, too."""
+        key = state.locals if not self.protocol.rest else state
+        found = self._broken.get(key)
         if found is None:
-            found = self._broken[state.locals] = self.system.broken(state)
+            found = self._broken[key] = self.system.broken(state)
         return found
 
     @property

@@ -65,7 +65,8 @@ def _never(system: System) -> frozenset[str]:
         if isinstance(came, LocalStep):
             delivers = delivers or any(isinstance(emission, Delivered) for emission in came.emissions)
             fires = fires or (cause is None and came != (before, ()))
-    return frozenset(name for name, met in (("delivers", delivers), ("fires", fires)) if not met)
+    met = {"delivers": delivers, "fires": fires, "rests": system.rested}
+    return frozenset(name for name, happened in met.items() if not happened)
 
 
 def _explored(request: ExplorationRequest, method: Method) -> tuple[Exploration, System]:

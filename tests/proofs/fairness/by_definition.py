@@ -6,10 +6,11 @@ is possible, into one in which nothing else is sent, lost or duplicated, and tim
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.narrate import NarratedStep
 from thence.dsl.run.system import Action, State, System
 
@@ -17,7 +18,11 @@ Node: TypeAlias = tuple[State, bool]
 """A state, and whether the run has turned."""
 
 Class: TypeAlias = tuple[str, int, str]
-"""An arrival of a packet, a send of a process, or the tick of a process's timer."""
+"""An arrival of a packet, a send of a process, the tick of a process's timer, or an input of a process."""
+
+
+Says: TypeAlias = Callable[[Sequence[LocalState], Any], bool]
+"""What a formula says of the processes' states, for a value of its variables."""
 
 
 class TooLarge(Exception):
@@ -39,6 +44,7 @@ class Definition:
         kinds = {kind.name for kind in self.system.protocol.packets}
         self.kinds = kinds if "receive" in names else names & kinds
         self.sends_fairly = "causal_send" in names or bool(self.system.workload.programs)
+        self.inputs = {handler.kind for handler in self.system.protocol.inputs} & names
         self.timers = fair_timers(self.system)
         left: list[Node] = [(self.system.initial(), False)]
         self.edges[left[0]] = []
@@ -64,20 +70,24 @@ class Definition:
                 taken = ("send", action.process, "")
             elif action.kind == "tick":
                 taken = ("tick", action.process, action.name)
+            elif action.kind == "input" and action.name in self.inputs:
+                taken = ("input", action.process, action.name)
             if taken is not None and action.kind != "tick":
                 self.offers[node].add(taken)
             if turned and (action.kind in ("duplicate", "lose") or (action.kind == "send" and not self.sends_fairly)):
+                continue
+            if turned and action.kind == "input" and action.name not in self.inputs:
                 continue
             if not (turned and action.kind == "tick"):
                 yield (self.system.apply(state, action).state, turned), taken
         workload, timers = self.system.workload, self.system.interpreter.timers
         limits = {timer: workload.ticks_of(timer) for timer in timers}
         full = tuple(limit for limit in limits.values() if limit is not None for _ in range(2))
-        if quiet and full and not any(kind == "send" for kind, *_ in self.offers[node]):
+        if quiet and full and not any(kind in ("send", "input") for kind, *_ in self.offers[node]):
             for timer in timers:
                 for process in range(2):
                     tick = Action("tick", process, name=timer)
-                    after = self.system.apply(state._replace(ticks=full), tick).state
+                    after = self.system.apply(state._replace(ticks=full + state.ticks[len(full) :]), tick).state
                     yield (after, True), ("tick", process, timer)
 
     # --- what a fair run can do ----------------------------------------------------------------
@@ -85,9 +95,38 @@ class Definition:
     def verdict(self) -> str:
         """`refuted` by a fair run; `unknown` if one is fair but for its timers, which never get to fire."""
         messages = {entry.message for state, _ in self.edges for entry in state.history.pending}
+        waiting = (
+            {node for node in self.edges if message in {entry.message for entry in node[0].history.pending}}
+            for message in messages
+        )
+        return self._of(waiting)
+
+    def of_promise(self, given: Says | None, goal: Says, values: Iterable[Any]) -> str:
+        """The same for a promise, for each value: owed are the nodes without the goal that follow one that is given."""
+        return self._of(self._owed(given, goal, value) for value in values)
+
+    def _owed(self, given: Says | None, goal: Says, value: Any) -> set[Node]:
+        lacking = {node for node in self.edges if not goal(self.system.locals_of(node[0]), value)}
+        if given is None:
+            starts = {(self.system.initial(), False)} & lacking
+        else:
+            starts = {node for node in lacking if given(self.system.locals_of(node[0]), value)}
+        return starts.union(*(self._reached(node, lacking) for node in starts))
+
+    def at_rest(self, holds: Callable[[Sequence[LocalState]], bool]) -> str:
+        """Of a formula about states in which nothing can happen any more; `unknown`: there is none."""
+        judged = [holds(self.system.locals_of(state)) for state, _ in self.edges if self._rests(state)]
+        return "unknown" if not judged else "holds" if all(judged) else "refuted"
+
+    def _rests(self, state: State) -> bool:
+        if state.network or any(action.kind in ("send", "input") for action in self.system.enabled(state)):
+            return False
+        after = [self.system.apply(state, tick).state for tick in self.system.ticks()]
+        return all((one.locals, one.network) == (state.locals, ()) for one in after)
+
+    def _of(self, waiting: Iterable[set[Node]]) -> str:
         found = "holds"
-        for message in messages:
-            inside = {n for n in self.edges if message in {entry.message for entry in n[0].history.pending}}
+        for inside in waiting:
             if not self.timers and any(not self.offers[node] for node in inside):
                 return "refuted"
             if self._has_fair(inside, self.timers) or any(self._ends(node) for node in inside):

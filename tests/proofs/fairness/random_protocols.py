@@ -50,6 +50,23 @@ AT_FIRST = ("send MSG(m) to m.dst", "send TRY(m) to m.dst", "kept.push(m)")
 AND_THEN = ("send PING() to m.dst", "send GO(flag) to m.dst")
 
 
+INPUTS = (
+    "flag := not flag",
+    "flag := true",
+    "for p in process: send GO(flag) to p",
+    "send PING() to self",
+    *AFTERWARDS[2:],
+)
+
+
+def with_input(text: str, draw: random.Random) -> str:
+    """The text with an input of the application, which may be fair."""
+    guard = draw.choice(("", "", " when flag", " when not flag", " when kept is not empty"))
+    handler = f"  on poke(){guard}:\n    {draw.choice(INPUTS)}\n"
+    fair = ", poke" if draw.random() < 0.6 else ""
+    return text.replace("  eventually delivered", f"{handler}  eventually delivered").rstrip() + f"{fair}\n"
+
+
 def random_text(draw: random.Random) -> str:
     """The text of a protocol. Every handler is free of faults; the states need not be finitely many."""
 

@@ -197,6 +197,8 @@ def _of_protocol(members: Members, protocol: syntax.Protocol | syntax.Mutant) ->
         members.declare(members.procedures, "procedure", procedure.name, detail)
     _formulas(members, "invariant", protocol.invariants)
     _formulas(members, "reachable", protocol.reachable)
+    _formulas(members, "at rest", protocol.rest)
+    _formulas(members, "eventually", tuple(promise.formula for promise in protocol.promises))
 
 
 def members_of_mutant(mutant: syntax.Mutant, subject: Members) -> Members:
@@ -204,7 +206,15 @@ def members_of_mutant(mutant: syntax.Mutant, subject: Members) -> Members:
     members = subject.copy()
     members.name = mutant.name.text
     _of_protocol(
-        members, syntax.Protocol(mutant.name, state=mutant.state, procedures=mutant.procedures, values=mutant.values)
+        members,
+        syntax.Protocol(
+            mutant.name,
+            state=mutant.state,
+            procedures=mutant.procedures,
+            values=mutant.values,
+            rest=mutant.rest,
+            promises=mutant.promises,
+        ),
     )
     _of_machine(members, mutant)
     return members

@@ -254,7 +254,10 @@ class _Names:
             self._declared((procedure.name,), members.procedures)
             names = self.bodies.parameters(procedure.parameters, procedure.span, members)
             self.bodies.block(procedure.body, procedure.span, members, names)
-        self._formulas((*protocol.invariants, *protocol.reachable), members)
+        promises = (promise.formula for promise in protocol.promises)
+        self._formulas((*protocol.invariants, *protocol.reachable, *protocol.rest, *promises), members)
+        for promise in protocol.promises:
+            self._listed(promise.fairness, members.kinds)
 
     def _mutant(self, mutant: syntax.Mutant, members: Members) -> None:
         self._behaviour(mutant, members)

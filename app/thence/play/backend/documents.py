@@ -116,7 +116,7 @@ def _step(session: Session, before: State, step: NarratedStep) -> dict[str, Any]
 def _violations(session: Session, findings: Sequence[Finding], after: State, before: State) -> Iterator[dict[str, Any]]:
     """What the step violates, and the invariants that it makes false."""
     protocol = session.system.protocol
-    claimed = {*protocol.properties, *protocol.eventually, "fault"}
+    claimed = {*protocol.properties, *protocol.liveness, "fault"}
     for finding in findings:
         yield {
             "property": finding.property,
@@ -127,7 +127,7 @@ def _violations(session: Session, findings: Sequence[Finding], after: State, bef
             "missing": None if finding.missing is None else finding.missing.name,
         }
     was = {finding.property for finding in session.broken(before)}
-    invariants = {one.name for one in protocol.invariants} - {*protocol.witnesses}
+    invariants = {one.name for one in (*protocol.invariants, *protocol.rest)} - {*protocol.witnesses}
     for finding in session.broken(after):
         if finding.property in invariants and finding.property not in was:
             yield {"property": finding.property, "claimed": True, "text": describe(finding), "process": None}

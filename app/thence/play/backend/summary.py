@@ -53,7 +53,7 @@ def _protocol(content: ir.Specification, protocol: ir.Protocol) -> dict[str, Any
             for one in content.mutants
             if isinstance(one.mutated, ir.Protocol) and one.subject == protocol.name
         ],
-        "properties": [*protocol.properties, *protocol.eventually],
+        "properties": [*protocol.properties, *protocol.liveness, *(one.name for one in protocol.rest)],
         "invariants": [one.name for one in protocol.invariants],
     }
 

@@ -46,12 +46,15 @@ def check_mutant(
             procedures=merge.parts(subject.procedures, mutant.procedures, _procedure, "procedure"),
             invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
             reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
+            rest=merge.parts(subject.rest, mutant.rest, _formula, "formula at rest"),
+            promises=merge.parts(subject.promises, mutant.promises, _promise, "promise"),
         )
         typed = check_protocol(changed, inner, shared)
         names = expectable(changed)
     else:
         merge.refuse(
-            (*mutant.values, *mutant.state, *mutant.handlers, *mutant.procedures), "a machine has transitions only"
+            (*mutant.values, *mutant.state, *mutant.handlers, *mutant.procedures, *mutant.rest, *mutant.promises),
+            "a machine has transitions only",
         )
         merge.refuse(mutant.network[:1], "a machine has no network")
         altered = replace(
@@ -120,6 +123,10 @@ def _transition(part: syntax.Transition) -> str:
 
 
 def _formula(part: syntax.Formula) -> str:
+    return part.name.text
+
+
+def _promise(part: syntax.Promise) -> str:
     return part.name.text
 
 

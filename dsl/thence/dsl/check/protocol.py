@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.check.definitions import with_definitions
+from thence.dsl.check.promise import check_promise
 from thence.dsl.check.result_names import is_kept
 from thence.dsl.check.statements import BodyChecker, Signature
 from thence.dsl.check.terms.constants import check_constants, types_of
@@ -64,6 +65,8 @@ def check_protocol(
     named: dict[str, Span] = {}
     invariants = _formulas(protocol.invariants, "invariant", named, vocabulary.at("property"), reporter)
     witnesses = _formulas(protocol.reachable, "reachable formula", named, vocabulary.at("property"), reporter)
+    rest = _formulas(protocol.rest, "formula at rest", named, vocabulary.at("property"), reporter)
+    promises = _promises(protocol.promises, named, vocabulary.at("property"), reporter)
     properties = _properties(protocol, carried, reporter)
     eventually, fairness = _liveness(protocol, packets, reporter)
     if reporter.errors > before:
@@ -84,10 +87,12 @@ def check_protocol(
         eventually,
         fairness,
         delivery=delivery,
-        weakly=protocol.weakly,
+        weakly=protocol.weakly or any(promise.weakly for promise in protocol.promises),
         witnesses=tuple(witness.name for witness in witnesses),
         definitions=tuple(one for one in vocabulary.definitions.values() if one is not None),
         constants=constants,
+        rest=rest,
+        promises=promises,
         doc=protocol.doc,
         span=protocol.span,
     )
@@ -430,12 +435,8 @@ def _formulas(
     checker = ExpressionChecker(vocabulary, reporter, {}, {})
     for position, formula in enumerate(formulas, start=1):
         name = formula.name.text or f"invariant_{position}"
-        if name in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link", COMPLETES):
-            reporter.error("E0519", formula.name.span, f"`{name}` is the name of a built-in property")
-        elif is_kept(name):
-            reporter.error("E0640", formula.name.span, f"{what} `{name}` takes a name that the tool keeps")
-        elif formula.name.text:
-            declare(formula.name, what, names, reporter)
+        if formula.name.text:
+            _declare_statement(formula.name, what, names, reporter)
         elif name in names:
             said = f"{what} {position} has no name, and `{name}`, by which results name it, is taken"
             reporter.error("E0641", formula.span, said, f"declared on line {names[name].line}")
@@ -444,6 +445,28 @@ def _formulas(
         body = checker.check(formula.body, BOOL, f"{'an' if what[0] == 'i' else 'a'} {what} is true or false")
         if body is not None:
             found.append(ir.NamedFormula(name, body, formula.doc, span=formula.span))
+    return tuple(found)
+
+
+def _declare_statement(name: syntax.Name, what: str, names: dict[str, Span], reporter: Reporter) -> None:
+    """A name by which results call what the protocol states."""
+    if name.text in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link", COMPLETES):
+        reporter.error("E0519", name.span, f"`{name.text}` is the name of a built-in property")
+    elif is_kept(name.text):
+        reporter.error("E0640", name.span, f"{what} `{name.text}` takes a name that the tool keeps")
+    else:
+        declare(name, what, names, reporter)
+
+
+def _promises(
+    promises: Sequence[syntax.Promise], names: dict[str, Span], vocabulary: Vocabulary, reporter: Reporter
+) -> tuple[ir.Promise, ...]:
+    found: list[ir.Promise] = []
+    for promise in promises:
+        _declare_statement(promise.name, "promise", names, reporter)
+        checked = check_promise(promise, vocabulary, reporter)
+        if checked is not None:
+            found.append(checked)
     return tuple(found)
 
 
@@ -487,25 +510,51 @@ def _refuse_about_messages(name: syntax.Name, protocol: syntax.Protocol, reporte
         reporter.error("E0424", name.span, said, "state what is to be true as an `invariant`, or `reachable`")
 
 
+def _fairness(protocol: syntax.Protocol, reporter: Reporter) -> tuple[syntax.Name, ...]:
+    """The fairness of all that is to happen eventually: one, whether one line says it or each."""
+    said = (protocol.fairness, protocol.weakly)
+    for promise in protocol.promises:
+        own = (promise.fairness, promise.weakly)
+        if (
+            promise.fairness
+            and said[0]
+            and ({name.text for name in said[0]}, said[1])
+            != (
+                {name.text for name in own[0]},
+                own[1],
+            )
+        ):
+            message = f"`{promise.name.text}` assumes another fairness than the lines before it"
+            reporter.error("E0413", promise.fairness[0].span, message, "a protocol has one fairness: say it once")
+        elif promise.fairness:
+            said = own
+    return said[0]
+
+
 def _liveness(
     protocol: syntax.Protocol, packets: dict[str, Signature], reporter: Reporter
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for name in protocol.eventually:
         if name.text not in LIVENESS:
             reporter.error(
-                "E0413", name.span, f"`eventually` does not take `{name.text}`", "write `eventually delivered`"
+                "E0413",
+                name.span,
+                f"`eventually` does not take `{name.text}` without a formula",
+                "write `eventually delivered`, or `eventually NAME: P`",
             )
         elif not _sends(protocol):
             _refuse_about_messages(name, protocol, reporter)
     timers = [handler.kind.text for handler in protocol.handlers if handler.event == "periodically" and handler.kind]
-    fair = ("receive", "periodically", "causal_send", *packets, *timers)
-    for name in protocol.fairness:
+    inputs = [handler.kind.text for handler in protocol.handlers if handler.event == "input" and handler.kind]
+    fair = ("receive", "periodically", "causal_send", *packets, *timers, *inputs)
+    fairness = _fairness(protocol, reporter)
+    for name in fairness:
         if name.text not in fair:
             reporter.error(
                 "E0413",
                 name.span,
                 f"`under fair` does not take `{name.text}`",
                 *did_you_mean(name.text, fair),
-                "it takes `receive`, `periodically`, `causal_send`, a packet kind or a timer",
+                "it takes `receive`, `periodically`, `causal_send`, a packet kind, a timer or an input",
             )
-    return tuple(name.text for name in protocol.eventually), tuple(name.text for name in protocol.fairness)
+    return tuple(name.text for name in protocol.eventually), tuple(name.text for name in fairness)

@@ -61,7 +61,7 @@ def check_scenario(
     edges = work.tree(scenario.links)
     constants = work.constants(scenario)
     steps = [work.step(step) for step in scenario.steps]
-    named = {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *(invariant.name for invariant in protocol.invariants)}
+    named = {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *(one.name for one in protocol.formulas)}
     expects = check_expectations(
         scenario.expects,
         reporter,

@@ -21,8 +21,9 @@ def expectable(protocol: syntax.Protocol) -> set[str]:
     invariants = {
         formula.name.text or f"invariant_{position}" for position, formula in enumerate(protocol.invariants, start=1)
     }
-    reachable = {formula.name.text for formula in protocol.reachable}
-    return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", COMPLETES, *invariants, *reachable}
+    promises = (promise.formula for promise in protocol.promises)
+    named = {formula.name.text for formula in (*protocol.reachable, *protocol.rest, *promises)}
+    return {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", COMPLETES, *invariants, *named}
 
 
 def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:

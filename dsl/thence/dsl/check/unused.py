@@ -15,7 +15,7 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
     sent: set[str] = set()
     called: set[str] = set()
     delivers = False
-    for node in nodes((typed.handlers, typed.procedures, typed.invariants)):
+    for node in nodes((typed.handlers, typed.procedures, typed.formulas)):
         match node:
             case ir.StateOf(name=name):
                 state.add(name)
@@ -56,7 +56,7 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
 
 def _users(typed: ir.Protocol) -> tuple[object, ...]:
     """The parts of a protocol that may use a constant."""
-    return (typed.handlers, typed.procedures, typed.invariants, typed.state)
+    return (typed.handlers, typed.procedures, typed.formulas, typed.state)
 
 
 def _warn_of_unsaid(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Reporter) -> None:

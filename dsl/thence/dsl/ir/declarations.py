@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final, Literal, TypeAlias, assert_never
 
-from thence.dsl.ir.terms import Expr
+from thence.dsl.ir.terms import Bound, Expr
 from thence.dsl.ir.types import Record, Sort, Type
 from thence.dsl.text.syntax import NOWHERE, ProgramStep, Span
 
@@ -356,12 +356,28 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
+class Promise:
+    """In every fair run, whenever `given` is true, `goal` is true then or later; without `given`, `goal` is true once.
+
+    For each process as a value of each variable.
+    """
+
+    name: str
+    variables: tuple[Bound, ...]
+    given: Expr | None
+    goal: Expr
+    doc: str = ""
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol(Declaration):
     """`properties` are names of built-in properties; `eventually` too (`delivered`).
 
     `witnesses` names the invariants that are there to be violated: each is the denial of a `reachable` formula.
     `fairness` names what happens again and again if it can: `receive`, a packet kind, `periodically`,
     `causal_send`; with `weakly` only if from some moment on it can always.
+    `rest` are formulas about states in which nothing can happen any more.
     `definitions` are for the links and scenarios of the protocol; all else has them expanded. `constants` are there
     until a scope has given them their values.
     """
@@ -381,6 +397,25 @@ class Protocol(Declaration):
     witnesses: tuple[str, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True, compare=False, repr=False)
     constants: tuple[Constant, ...] = field(default=(), kw_only=True)
+    rest: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
+    promises: tuple[Promise, ...] = field(default=(), kw_only=True)
+
+    @property
+    def formulas(self) -> tuple[NamedFormula | Promise, ...]:
+        """All that the protocol states by formulas about the states of all processes."""
+        return (*self.invariants, *self.rest, *self.promises)
+
+    @property
+    def liveness(self) -> tuple[str, ...]:
+        """The names of what happens in every fair run: `delivered`, where it is stated, and the promises."""
+        return (*self.eventually, *(promise.name for promise in self.promises))
+
+    @property
+    def fair_inputs(self) -> tuple[str, ...]:
+        """The inputs that the application has again and again where it can."""
+        return tuple(
+            handler.kind for handler in self.inputs if handler.kind is not None and handler.kind in self.fairness
+        )
 
     @property
     def inputs(self) -> tuple[Handler, ...]:

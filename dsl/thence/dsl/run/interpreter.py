@@ -91,6 +91,7 @@ class Interpreter:
     _timers: dict[str, _Body] = field(init=False, default_factory=dict)
     _inputs: dict[str, tuple[_Body, Evaluator | None]] = field(init=False, default_factory=dict)
     _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
+    _rest: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _invariants: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _sends_deliver: bool | None = field(init=False, default=None)
 
@@ -123,8 +124,9 @@ class Interpreter:
                     self._receive[handler.kind] = (body, handler.sender)
         self._initial = tuple(compile_expression(variable.initial, Names({})) for variable in self.protocol.state)
         names = Names(positions)
-        self._invariants = tuple(
-            (formula.name, compile_expression(formula.body, names)) for formula in self.protocol.invariants
+        self._invariants, self._rest = (
+            tuple((formula.name, compile_expression(formula.body, names)) for formula in formulas)
+            for formulas in (self.protocol.invariants, self.protocol.rest)
         )
 
     @property
@@ -286,9 +288,18 @@ class Interpreter:
 
         Each is judged by itself: one without a value says nothing of the others.
         """
+        return self._not_true(self._invariants, states)
+
+    def broken_at_rest(self, states: Sequence[LocalState]) -> tuple[tuple[str, Fault | None], ...]:
+        """The same for the formulas about states in which nothing can happen any more."""
+        return self._not_true(self._rest, states)
+
+    def _not_true(
+        self, formulas: tuple[tuple[str, Evaluator], ...], states: Sequence[LocalState]
+    ) -> tuple[tuple[str, Fault | None], ...]:
         frame = Frame(processes=self.processes, all_states=states)
         found: list[tuple[str, Fault | None]] = []
-        for name, holds in self._invariants:
+        for name, holds in formulas:
             try:
                 if not holds(frame):
                     found.append((name, None))

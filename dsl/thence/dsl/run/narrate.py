@@ -100,7 +100,7 @@ def _details(system: System, before: State, action: Action, outcome: Outcome) ->
                 yield f"delivers {message.name}, and inside the delivery: causal_send({then.name}) to {others}"
             case Delivered(message):
                 yield f"delivers {message.name}"
-    claimed = {*system.protocol.properties, *system.protocol.eventually, "fault"}
+    claimed = {*system.protocol.properties, *system.protocol.liveness, "fault"}
     for finding in outcome.findings:
         if finding.property in claimed:
             yield f"VIOLATES {finding.property}: {describe(finding)}"
@@ -227,7 +227,7 @@ def violated(system: System, steps: Sequence[NarratedStep]) -> set[str]:
     """The properties that the run violates at its end: by its last step, by what is stuck, by invariants."""
     last = steps[-1].outcome if steps else None
     state = last.state if last else system.initial()
-    ended = (system.stuck(state), blocked(system, state), completed(system, state))
+    ended = (system.stuck(state), blocked(system, state), completed(system, state), *system.unkept(state))
     found = (*(last.findings if last else ()), *filter(None, ended), *system.broken(state))
     return {finding.property for finding in found}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from thence.dsl import ir
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered, Sent
@@ -33,7 +34,8 @@ class Played:
         failure: the reason why it ended there; None if it was played to the end.
         assertions: how many were true.
         violated: every finding of the steps and of the states on the way, in order.
-        open: messages that some destination has not delivered at the end, while something can still happen.
+        open: what is not decided at the end, since something can still happen: `delivered` where messages wait,
+            promises that are owed, and what is said of states at rest.
         messages: the name of each message in the scenario.
         buffered: of each message that is not network-sent by the step that causal-sends it: the number of that step,
             from 1, and of the step that network-sends it (None: it is never).
@@ -44,7 +46,7 @@ class Played:
     failure: Failure | None
     assertions: int
     violated: tuple[Finding, ...]
-    open: bool
+    open: frozenset[str]
     messages: Mapping[Message, str]
     buffered: Mapping[str, tuple[int, int | None]]
 
@@ -96,11 +98,24 @@ class _Player:
                 break
         stuck = self.system.stuck(self.state)
         known = {message: name for name, message in self.messages.items()}
-        findings = (*self.findings, *((stuck,) if stuck is not None else ()))
-        open_ = stuck is None and bool(self.state.history.pending)
+        unkept = tuple(self.system.unkept(self.state))
+        findings = (*self.findings, *((stuck,) if stuck is not None else ()), *unkept)
+        open_ = self._owed() - {finding.property for finding in findings}
         return Played(
             self.system, tuple(self.steps), failure, self.assertions, findings, open_, known, self._buffered()
         )
+
+    def _owed(self) -> frozenset[str]:
+        """What is not decided before a run has come to its end."""
+        system, state = self.system, self.state
+        owed = set[str]()
+        if state.history.pending:
+            owed.add(DELIVERED)
+        if system.promises is not None:
+            owed |= {instance.name for instance in system.promises.in_bits(state.owed)}
+        if not system.is_at_rest(state):
+            owed |= {formula.name for formula in system.protocol.rest}
+        return frozenset(owed)
 
     def _buffered(self) -> dict[str, tuple[int, int | None]]:
         if all(kind.carries is None for kind in self.scenario.protocol.packets):

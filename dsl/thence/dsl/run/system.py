@@ -17,6 +17,7 @@ from thence.dsl.run.causality import WATCHED, Finding, History, delivered, netwo
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
 from thence.dsl.run.local_steps import GivenCause, LocalStep, LocalSteps
+from thence.dsl.run.promises import Promises
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 from thence.dsl.text.programs import receives
 
@@ -26,7 +27,8 @@ class State(NamedTuple):
 
     The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order. `places`:
     how many steps of its program each process has made, where there are programs. `ticks`: of each timer
-    and input that the scope counts, one after the other, how often it has come at each process.
+    and input that the scope counts, one after the other, how often it has come at each process. `owed`: the bits of
+    what is promised and has not come so far, see `promises`.
     """
 
     locals: tuple[int, ...]
@@ -37,6 +39,7 @@ class State(NamedTuple):
     duplicates: int
     losses: int
     places: tuple[int, ...] = ()
+    owed: int = 0
 
 
 class Action(NamedTuple):
@@ -92,7 +95,7 @@ class System:
     """The transition system of a protocol in a workload. `WATCHED` properties are judged if it claims them.
 
     `counted` are the timers and inputs of which the scope says how often they come: those in `State.ticks`, in this
-    order.
+    order. `rested`: a state was judged in which nothing can happen any more.
     """
 
     protocol: ir.Protocol
@@ -100,6 +103,8 @@ class System:
     interpreter: Interpreter = field(init=False)
     steps: LocalSteps = field(init=False)
     counted: tuple[str, ...] = field(init=False, default=())
+    promises: Promises | None = field(init=False, default=None)
+    rested: bool = field(init=False, default=False)
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _watched: frozenset[str] = field(init=False, default=frozenset())
@@ -113,6 +118,8 @@ class System:
         timers = self.interpreter.timers
         limited = tuple(timer for timer in timers if self.workload.ticks_of(timer) is not None)
         self.counted = (*limited, *(use.name for use in self.workload.inputs))
+        if self.protocol.promises:
+            self.promises = Promises(self.protocol, self.workload.processes)
         self._bases = (0, *accumulate(self.workload.sends))
         self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
 
@@ -181,7 +188,7 @@ class System:
     def initial(self) -> State:
         """No message sent yet."""
         count = self.workload.processes
-        return State(
+        state = State(
             tuple(self.local_number(self.interpreter.initial(process)) for process in range(count)),
             (),
             History((0,) * count, ()),
@@ -191,11 +198,16 @@ class System:
             0,
             (0,) * count if self.workload.programs else (),
         )
+        return state if self.promises is None else self._owing(state, None)
+
+    def _owing(self, state: State, before: int | None) -> State:
+        """The state with what is owed in it, where `before` was owed before it."""
+        assert self.promises is not None
+        return state._replace(owed=self.promises.owed(before, state.locals, self.locals_of(state)))
 
     def enabled(self, state: State) -> Iterator[Action]:
         """Every action that can happen, in a fixed order."""
-        yield from self.application_sends(state)
-        yield from self.application_inputs(state)
+        yield from self._application(state)
         yield from self.internal(state)
 
     def application_inputs(self, state: State) -> Iterator[Action]:
@@ -376,6 +388,8 @@ class System:
         outcome = self._applied(state, action, observe)
         if outcome.findings and any(finding.property == "fault" for finding in outcome.findings):
             return replace(outcome, state=state)
+        if self.promises is not None:
+            return replace(outcome, state=self._owing(outcome.state, state.owed))
         return outcome
 
     def _applied(self, state: State, action: Action, observe: bool) -> Outcome:
@@ -510,10 +524,38 @@ class System:
     def broken(self, state: State) -> tuple[Finding, ...]:
         """The invariants that are not true in the state. One that has no value is violated.
 
-        A `reachable` formula without a value is found as `undefined`.
+        A `reachable` formula without a value is found as `undefined`. Formulas `at rest` are judged where nothing can
+        happen any more; a promise without a value is broken.
         """
         found = self.interpreter.broken_invariants(self.locals_of(state))
-        return tuple(self._broken_invariant(name, fault) for name, fault in found)
+        broken = tuple(self._broken_invariant(name, fault) for name, fault in found)
+        if self.protocol.rest and self.is_at_rest(state):
+            ended = self.interpreter.broken_at_rest(self.locals_of(state))
+            broken += tuple(self._broken_at_rest(name, fault) for name, fault in ended)
+        if self.promises is not None:
+            unclear = dict(self.promises.without_value(self.locals_of(state)))
+            broken += tuple(Finding(name, 0, detail=f"{name} has no value: {fault}") for name, fault in unclear.items())
+        return broken
+
+    def _broken_at_rest(self, name: str, fault: Fault | None) -> Finding:
+        said = f"{name} is false" if fault is None else f"{name} has no value: {fault}"
+        return Finding(name, 0, detail=f"nothing can happen any more, and {said}")
+
+    def is_at_rest(self, state: State) -> bool:
+        """Whether nothing can happen any more: nothing can arrive, the application can do nothing, and no timer changes
+        anything, however often the scope lets timers fire."""
+        if not self.is_quiet(state) or next(self._application(state), None) is not None:
+            return False
+        for tick in self.late_timers(state):
+            outcome = self.apply(state, tick)
+            if outcome.findings or (outcome.state.locals, outcome.state.network) != (state.locals, state.network):
+                return False
+        self.rested = True
+        return True
+
+    def _application(self, state: State) -> Iterator[Action]:
+        yield from self.application_sends(state)
+        yield from self.application_inputs(state)
 
     def _broken_invariant(self, name: str, fault: Fault | None) -> Finding:
         if fault is None:
@@ -531,7 +573,7 @@ class System:
         """
         if not state.history.pending or not self.is_quiet(state):
             return None
-        if self.sends_on and next(self.application_sends(state), None) is not None:
+        if self._goes_on(state):
             return None
         waiting = {entry.message for entry in state.history.pending}
         if self.interpreter.has_timer:
@@ -541,6 +583,32 @@ class System:
         message = min(waiting)
         due = next(entry.due for entry in state.history.pending if entry.message == message)
         return Finding("delivered", due[0], message)
+
+    def _goes_on(self, state: State) -> bool:
+        """Whether the application has to do something in the state: to send, or what is fair of its inputs."""
+        return next(self._assumed(state, sending=self.sends_on), None) is not None
+
+    def _assumed(self, state: State, *, sending: bool) -> Iterator[Action]:
+        """What the application does as far as it can, by assumption."""
+        if sending:
+            yield from self.application_sends(state)
+        fair = self.protocol.fair_inputs
+        if fair:
+            yield from (action for action in self.application_inputs(state) if action.name in fair)
+
+    def unkept(self, state: State) -> Iterator[Finding]:
+        """What is promised, and can never come from here on if the application does nothing more of its own accord;
+        judged when nothing can arrive. As with `stuck`, this is for one run at its end."""
+        if self.promises is None or not state.owed or not self.is_quiet(state):
+            return
+        if self._goes_on(state):
+            return
+        owed = state.owed
+        if self.interpreter.has_timer:
+            for after in self.settling(state):
+                owed &= after.owed
+        for instance in self.promises.in_bits(owed):
+            yield Finding(instance.name, instance.process, detail=f"{instance} never comes")
 
     def _never_delivered(self, state: State, waiting: set[Message]) -> set[Message]:
         for after in self.settling(state):
@@ -552,7 +620,7 @@ class System:
     def settling(self, state: State) -> Iterator[State]:
         """The states that arrivals, timers and an application that sends on lead to; no more is lost or duplicated."""
         start = state._replace(
-            duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=self._without_counts(state)
+            duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=self.without_counts(state)
         )
         seen, frontier = {start}, [start]
         while frontier:
@@ -564,7 +632,7 @@ class System:
                     frontier.append(after)
                     yield after
 
-    def _without_counts(self, state: State) -> tuple[int, ...]:
+    def without_counts(self, state: State) -> tuple[int, ...]:
         """The counts of inputs as they are, and those of timers at their limits: they count no more."""
         if not self.workload.inputs:
             return ()
@@ -574,14 +642,14 @@ class System:
         return (*full, *state.ticks[len(full) :])
 
     def continuing(self, state: State, *, sending: bool) -> list[Action]:
-        """The actions by which a run goes on when nothing is lost or duplicated any more: arrivals, timers, and sends
-        if `sending`.
+        """The actions by which a run goes on when nothing is lost or duplicated any more: arrivals, timers, inputs that
+        are fair, and sends if `sending`.
 
         Timers fire whenever nothing is in flight, whatever `ticks` says; beyond `ticks` only once there is nothing to
         send either.
         """
         actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(state)]
-        sends = list(self.application_sends(state)) if sending else []
+        sends = list(self._assumed(state, sending=sending))
         waits = bool(actions) or (bool(sends) and self.counts_timers)
         timers = [] if waits and not self.ticks_at_any_moment else self.late_timers(state)
         return [*actions, *timers, *sends]

@@ -22,11 +22,19 @@ class Stated(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Promise(Node):
+class Eventually(Node):
     """`eventually delivered under fair receive`."""
 
     names: tuple[Name, ...]
     fairness: tuple[Name, ...]
+    weakly: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness(Node):
+    """`under weakly fair receive`."""
+
+    names: tuple[Name, ...]
     weakly: bool
 
 
@@ -232,7 +240,7 @@ class Builder(ScenarioBuilder):
 
     def protocol(self, c: Children) -> syntax.Protocol:
         block = _Items(c)
-        promises = pick(block.items, Promise)
+        lines = pick(block.items, Eventually)
         return syntax.Protocol(
             c[1],
             doc=block.doc,
@@ -246,9 +254,11 @@ class Builder(ScenarioBuilder):
             invariants=block.stated("invariant"),
             reachable=block.stated("reachable"),
             properties=block.names("property"),
-            eventually=tuple(name for promise in promises for name in promise.names),
-            fairness=tuple(name for promise in promises for name in promise.fairness),
-            weakly=any(promise.weakly for promise in promises),
+            eventually=tuple(name for line in lines for name in line.names),
+            fairness=tuple(name for line in lines for name in line.fairness),
+            weakly=any(line.weakly for line in lines),
+            rest=block.stated("at"),
+            promises=pick(block.items, syntax.Promise),
             definitions=pick(block.items, syntax.Definition),
             values=pick(block.items, syntax.NamedValue),
             span=extent(c),
@@ -263,9 +273,25 @@ class Builder(ScenarioBuilder):
         carries = c[-1] if isinstance(c[-1], Name) and len(c) > 2 else None
         return syntax.MessageKind(c[1], parameters, carries, span=extent(c))
 
-    def eventually(self, c: Children) -> Promise:
-        weakly = len(c) > 3 and str(c[3]) == "weakly"
-        return Promise(c[1], c[-1] if len(c) > 2 else (), weakly, span=extent(c))
+    def eventually(self, c: Children) -> Eventually:
+        fair = c[2] if len(c) > 2 else Fairness((), False, span=place_of(c[0]))
+        return Eventually(c[1], fair.names, fair.weakly, span=extent(c))
+
+    def fairness(self, c: Children) -> Fairness:
+        return Fairness(c[-1], str(c[1]) == "weakly", span=extent(c))
+
+    def at_rest(self, c: Children) -> Stated:
+        body: FormulaBody = c[-1]
+        span = extent(c)
+        return Stated("at", Formula(c[2], body.body, body.doc, span=span), span=span)
+
+    def promise(self, c: Children) -> syntax.Promise:
+        first, *more = c[1]
+        if more:
+            self.report("E0413", "one name stands before the `:`", more[0].span, "write a line for each")
+        fair = c[2] if isinstance(c[2], Fairness) else Fairness((), False, span=place_of(c[0]))
+        body: FormulaBody = c[-1]
+        return syntax.Promise(first, body.body, body.doc, fair.names, fair.weakly, span=extent(c))
 
     def record(self, c: Children) -> syntax.RecordDecl:
         block = _Items(c)
@@ -465,6 +491,8 @@ class Builder(ScenarioBuilder):
             invariants=block.stated("invariant"),
             stable=block.stated("stable"),
             reachable=block.stated("reachable"),
+            rest=block.stated("at"),
+            promises=pick(block.items, syntax.Promise),
             network=block.names("network"),
             expects=pick(block.items, Expect),
             definitions=pick(block.items, syntax.Definition),

@@ -1,6 +1,6 @@
 """From the flat chain of a formula to its tree.
 
-From loose to tight: `iff`, `implies` (to the right), `or`, `and`, `not`, comparison with `in` and `is`
+From loose to tight: `leads to`, `iff`, `implies` (to the right), `or`, `and`, `not`, comparison with `in` and `is`
 (no chaining), `+` and `-`, `*`. Quantifiers and `if then else` reach as far right as they can, so in a chain
 they only ever stand last.
 """
@@ -17,6 +17,7 @@ Report: TypeAlias = Callable[[str, str, Span, str], None]
 """Called with code, message, place and note of a fault."""
 
 LEVELS: dict[BinaryOperator, int] = {
+    "leads to": 0,
     "iff": 1, "implies": 2, "or": 3, "and": 4, "=": 6, "!=": 6, "<": 6, "<=": 6, ">": 6, ">=": 6, "in": 6,
     "not in": 6, "+": 7, "-": 7, "*": 8,
 }  # fmt: skip
@@ -82,8 +83,8 @@ def tree_of(chain: list[Word | Expr], report: Report) -> Expr:
             operands.append(IsTest(target, "empty" if what == "empty" else "none", negated, span=span))
             compared = True
         else:
-            text = "not in" if item == "not" else str(item)
-            position += item == "not"
+            text = {"not": "not in", "leads": "leads to"}.get(item, str(item))
+            position += text in ("not in", "leads to")
             operator = _OPERATORS[text]
             level = LEVELS[operator]
             reduce_above(level if operator == "implies" or level == COMPARISON_LEVEL else level - 1)
@@ -91,6 +92,6 @@ def tree_of(chain: list[Word | Expr], report: Report) -> Expr:
                 no_chaining(item)
             pending.append((level, operator, item))
             expects_operand, compared = True, False
-    reduce_above(0)
+    reduce_above(-1)
     (tree,) = operands
     return tree

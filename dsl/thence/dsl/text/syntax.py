@@ -422,12 +422,28 @@ class Procedure(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Promise(Node):
+    """`eventually NAME: P`, or `eventually NAME: forall p. P leads to Q`; `under fair ...` may follow the name."""
+
+    name: Name
+    body: Expr
+    doc: str = ""
+    fairness: tuple[Name, ...] = ()
+    weakly: bool = False
+
+    @property
+    def formula(self) -> Formula:
+        """What is promised, with its name."""
+        return Formula(self.name, self.body, self.doc, span=self.span)
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol(Declaration):
     """The algorithm as published: typed per-process state and atomic handlers.
 
     `network` is the words of the network line, such as `reliable`, `lossy`, `duplicating`, `fifo`,
     `reordering`. `eventually` names what must happen (`delivered`), `fairness` under which handlers. `delivery` is as
-    in machines; so is `reachable`.
+    in machines; so is `reachable`. `rest` are the formulas about states in which nothing can happen any more.
     """
 
     network: tuple[Name, ...] = ()
@@ -443,6 +459,8 @@ class Protocol(Declaration):
     fairness: tuple[Name, ...] = ()
     weakly: bool = False
     delivery: tuple[Name, ...] = ()
+    rest: tuple[Formula, ...] = field(default=(), kw_only=True)
+    promises: tuple[Promise, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
     values: tuple[NamedValue, ...] = field(default=(), kw_only=True)
 
@@ -534,6 +552,8 @@ class Mutant(Declaration):
     expects: tuple[Expect, ...] = ()
     stable: tuple[Formula, ...] = field(default=(), kw_only=True)
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    rest: tuple[Formula, ...] = field(default=(), kw_only=True)
+    promises: tuple[Promise, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
     network: tuple[Name, ...] = field(default=(), kw_only=True)
     values: tuple[NamedValue, ...] = field(default=(), kw_only=True)

@@ -151,7 +151,22 @@ class Not(Node):
 
 
 BinaryOperator: TypeAlias = Literal[
-    "and", "or", "implies", "iff", "=", "!=", "<", "<=", ">", ">=", "in", "not in", "+", "-", "*"
+    "and",
+    "or",
+    "implies",
+    "iff",
+    "=",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "in",
+    "not in",
+    "+",
+    "-",
+    "*",
+    "leads to",
 ]
 
 

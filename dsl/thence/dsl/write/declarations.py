@@ -45,7 +45,7 @@ _Item: TypeAlias = (
     _Listed | _Stated | _State | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Inductive
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
     | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.TreeLink | syntax.ScenarioStep
-    | syntax.Assertion | syntax.Definition | syntax.NamedValue | syntax.Given
+    | syntax.Assertion | syntax.Definition | syntax.NamedValue | syntax.Given | syntax.Promise
 )  # fmt: skip
 
 
@@ -74,11 +74,18 @@ def _stated(keyword: str, formulas: tuple[Formula, ...]) -> list[_Item]:
 def _states(declaration: syntax.Machine | syntax.Mutant) -> list[_Item]:
     """The formulas that a machine or a mutant states."""
     stable, reachable = _stated("stable", declaration.stable), _stated("reachable", declaration.reachable)
-    return [*_stated("invariant", declaration.invariants), *stable, *reachable]
+    rest = (
+        (*_stated("at rest", declaration.rest), *declaration.promises) if isinstance(declaration, syntax.Mutant) else ()
+    )
+    return [*_stated("invariant", declaration.invariants), *stable, *reachable, *rest]
 
 
 def _names(names: Iterable[Name]) -> str:
     return ", ".join(name.text for name in names)
+
+
+def _fairness(names: tuple[Name, ...], weakly: bool) -> str:
+    return f" under {'weakly ' if weakly else ''}fair {_names(names)}" if names else ""
 
 
 def _target_arguments(target: syntax.Target) -> str:
@@ -211,9 +218,8 @@ class _Printer:
                 items += _listed("property", p.properties)
                 eventually = _listed("eventually", p.eventually)
                 if eventually and p.fairness:
-                    fairness = f" under {'weakly ' if p.weakly else ''}fair {_names(p.fairness)}"
-                    eventually = [*eventually[:-1], replace(eventually[-1], tail=fairness)]
-                items += eventually
+                    eventually = [*eventually[:-1], replace(eventually[-1], tail=_fairness(p.fairness, p.weakly))]
+                items += [*eventually, *_stated("at rest", p.rest), *p.promises]
                 return items
             case syntax.Scope() as s:
                 return [*s.settings, *s.expects]
@@ -247,6 +253,9 @@ class _Printer:
                 if formula.parameters:
                     name += f"({_parameters(formula.parameters)})"
                 return self.formula(item, f"{keyword}{name}:", formula, 1)
+            case syntax.Promise(name, body, doc, fairness, weakly):
+                header = f"eventually {name.text}{_fairness(fairness, weakly)}:"
+                return self.formula(item, header, Formula(name, body, doc), 1)
             case syntax.Induction(relation, variables, claim):
                 header = f"by induction on {relation.text}({_names(variables)}) claim:"
                 return self.formula(item, header, Formula(Name(""), claim), 1)

@@ -16,7 +16,7 @@ from thence.dsl.text.syntax import Binder, Expr, TypeExpr
 WIDTH = 120
 INDENT = 2
 
-_CONNECTIVES = ("iff", "implies", "or", "and")
+_CONNECTIVES = ("leads to", "iff", "implies", "or", "and")
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ class _DeepeningSearch:
             return False
         if name in ("fault", "delivered", *JUDGED) or name in invariants:
             return True
-        self.result.undecided[name] = f"bounded search does not judge `{name}`"
+        self.result.undecided[name] = f"bounded search does not judge `{name}`: thence explore does"
         return False
 
     def _refusal(self) -> str | None:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
 from thence.dsl.run.narrate import NarratedStep, run, violated
+from thence.dsl.run.promises import Instance
 from thence.dsl.run.system import Action, State, System
 from thence.proofs.fairness.fairness import fairness_of, is_fair_turn, timers_of
-from thence.proofs.fairness.tails import Starvation
+from thence.proofs.fairness.tails import Owed, Starvation, owed_in
 
 PROGRESS_SECONDS = 0.2
 
@@ -57,12 +59,14 @@ class Violation:
     """A property that fails, and a shortest run that shows it, replayed by the interpreter.
 
     The last `cycle` steps lead back to the state before them: a fair run repeats them for ever. 0: the run ends.
+    `owed` is what never comes.
     """
 
     finding: Finding
     system: System
     steps: tuple[NarratedStep, ...]
     cycle: int = 0
+    owed: Owed | None = None
 
 
 @dataclass(slots=True)
@@ -90,7 +94,8 @@ class Exploration(Coverage):
     kept. `unshown` are properties that some run violates which could not be found again with the memory that there is.
     `undecided` says of properties that are not violated why that does not mean that they hold.
     `order_matters` names a handler of which some step depends on the order in which sets are visited.
-    `never` has what no step that was met does: `delivers`, `fires` a timer.
+    `never` has what no step that was met does: `delivers`, `fires` a timer; and `rests`, where no state was judged in
+    which nothing can happen any more.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
@@ -199,9 +204,9 @@ def starving(system: System, actions: list[Action], starvation: Starvation) -> V
         steps = list(run(again, [*stem, *turn]))
         states = [again.initial(), *(step.outcome.state for step in steps)]
     around = states[len(stem) :]
-    assert all(starvation.message in {entry.message for entry in state.history.pending} for state in around), (
-        "the message is delivered on the way"
-    )
+    owed = starvation.owed
+    name = owed.name if isinstance(owed, Instance) else DELIVERED
+    assert all(owed in owed_in(again, state, name) for state in around), "what is owed comes on the way"
     assert _is_possible(again, states, [*stem, *turn]), "a step of the run is not possible"
     fairness, before = fairness_of(again), around[:-1] if turn else around
     idle = [tick for tick in again.ticks() if fairness.class_of(again, tick) in timers_of(again)] if not turn else []
@@ -209,8 +214,11 @@ def starving(system: System, actions: list[Action], starvation: Starvation) -> V
         idle = [tick for tick in again.late_timers(around[0]) if tick in idle]
     assert all(again.apply(around[0], tick).state.locals == around[0].locals for tick in idle), "a timer does something"
     assert is_fair_turn(again, fairness, before, turn or idle), "the run is not fair"
-    finding = Finding("delivered", starvation.process, starvation.message)
-    return Violation(finding, again, tuple(steps), cycle=len(turn))
+    if isinstance(owed, Instance):
+        finding = Finding(name, starvation.process, detail=f"{owed} never comes")
+    else:
+        finding = Finding(name, starvation.process, owed)
+    return Violation(finding, again, tuple(steps), cycle=len(turn), owed=owed)
 
 
 def _is_possible(system: System, states: Sequence[State], actions: Sequence[Action]) -> bool:

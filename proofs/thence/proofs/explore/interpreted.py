@@ -43,11 +43,12 @@ class Interpretation:
     _judged: dict[tuple[int, ...], tuple[Finding, ...]] = field(default_factory=dict)
     _reported: float = 0.0
     _expected_depth: int | None = None
-    _tails: Tails = field(init=False)
+    _tails: dict[str, Tails] = field(init=False)
     _faulty: bool = False
 
     def __post_init__(self) -> None:
-        self._tails = Tails(self.request.system)
+        live = (DELIVERED, *(promise.name for promise in self.request.system.protocol.promises))
+        self._tails = {name: Tails(self.request.system, name) for name in live if name in self.request.properties}
 
     def run(self) -> Exploration:
         """Explores as far as it is asked to."""
@@ -115,56 +116,58 @@ class Interpretation:
                 ended = judge(system, state)
                 if ended is not None:
                     self._violated(ended, state, None)
-        if self._judges_delivered and (system.is_quiet(state) or not self._is_fair_to_packets):
-            self._judge_tails(state)
+        if system.is_quiet(state) or not self._is_fair_to_packets:
+            for name in self._open():
+                self._judge_tails(state, name)
         for finding in self._broken(state):
             self._violated(finding, state, None)
 
-    @property
-    def _judges_delivered(self) -> bool:
-        return DELIVERED in self.request.properties and DELIVERED not in self.result.violations
+    def _open(self) -> list[str]:
+        """What is to happen in every fair run, and is not refuted so far."""
+        return [name for name in self._tails if name not in self.result.violations]
 
     @property
     def _is_fair_to_packets(self) -> bool:
         """Whether a fair run that has an end, or is quiet again and again, has nothing in flight there."""
-        return len(self._tails.fairness.receive) == len(self.request.system.protocol.packets)
+        every = len(self.request.system.protocol.packets)
+        return all(len(tails.fairness.receive) == every for tails in self._tails.values())
 
-    def _judge_tails(self, state: State) -> None:
-        if is_decided_at_rest(self.request.system) and self.request.system.is_quiet(state):
-            stuck = self.request.system.stuck(state)
+    def _judge_tails(self, state: State, name: str) -> None:
+        system = self.request.system
+        if name == DELIVERED and is_decided_at_rest(system) and system.is_quiet(state):
+            stuck = system.stuck(state)
             if stuck is not None:
                 self._violated(stuck, state, None)
             return
-        starved = self._tails.starved_in(state)
+        starved = self._tails[name].starved_in(state)
         if starved is not None:
-            self._starves(state, starved)
+            self._starves(name, state, starved)
 
     def _judge_endless(self) -> None:
         """Judges the runs that never come to rest, once every state is known."""
-        if (
-            self._judges_delivered
-            and self._is_fair_to_packets
-            and not every_arrival_ends(self.request.system, self.origins)
-        ):
-            for state in self.origins:
-                starved = self._tails.starved_in(state)
-                if starved is not None:
-                    self._starves(state, starved)
-                    return
-        if self._judges_delivered:
-            later = self._tails.starved_after()
-            if later is not None:
-                self._starves(*later)
-            elif self._faulty or self._tails.undecided:
-                self.result.undecided[DELIVERED] = self._tails.undecided or CUT_SHORT
+        rests = not self._is_fair_to_packets or every_arrival_ends(self.request.system, self.origins)
+        for name in self._open():
+            tails = self._tails[name]
+            found = None if rests else self._starved_somewhere(tails)
+            found = found or tails.starved_after()
+            if found is not None:
+                self._starves(name, *found)
+            elif self._faulty or tails.undecided:
+                self.result.undecided[name] = tails.undecided or CUT_SHORT
 
-    def _starves(self, state: State, starvation: Starvation) -> None:
-        found = starving(self.request.system, path_to(self.origins, state), starvation)
-        self.result.violations[DELIVERED] = found
+    def _starved_somewhere(self, tails: Tails) -> tuple[State, Starvation] | None:
+        found = ((state, tails.starved_in(state)) for state in self.origins)
+        return next(((state, starved) for state, starved in found if starved is not None), None)
+
+    def _starves(self, name: str, state: State, starvation: Starvation) -> None:
+        self.result.violations[name] = starving(self.request.system, path_to(self.origins, state), starvation)
 
     def _broken(self, state: State) -> tuple[Finding, ...]:
-        if not self.request.system.protocol.invariants:
+        protocol = self.request.system.protocol
+        if not protocol.formulas:
             return ()
+        if protocol.rest:  # depends on more than the processes' states
+            return self.request.system.broken(state)
         known = self._judged.get(state.locals)
         if known is None:
             known = self._judged[state.locals] = self.request.system.broken(state)

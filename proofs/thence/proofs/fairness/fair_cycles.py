@@ -15,7 +15,8 @@ from thence.dsl.run.system import Action
 from thence.proofs.fairness.components import components
 
 Class: TypeAlias = tuple[str, int, int]
-"""A fairness class: (`receive`, 0, packet), (`tick`, process, timer), (`send`, process, 0) or (`round`, 0, 0)."""
+"""A fairness class: (`receive`, 0, packet), (`tick`, process, timer), (`send`, process, 0), (`input`, process,
+input) or (`round`, 0, 0)."""
 
 Edge: TypeAlias = tuple[Action, int, frozenset[Class]]
 """An action, the number of the node that it leads to, and the classes that it belongs to."""

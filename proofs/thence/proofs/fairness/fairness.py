@@ -12,20 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from thence.dsl import ir
 from thence.dsl.run.system import Action, State, System
 from thence.proofs.fairness.fair_cycles import Class
 
+_Offer = TypeVar("_Offer")
+
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """What is fair: the kinds of packets that arrive, whether the application sends, and the timers."""
+    """What is fair: the kinds of packets that arrive, whether the application sends, the timers, and the inputs."""
 
     receive: frozenset[str]
     send: bool
     weak: bool
     timers: frozenset[str]
+    inputs: tuple[str, ...] = ()
 
     def class_of(self, system: System, action: Action) -> Class | None:
         """The class of an action; None: fairness does not concern it."""
@@ -39,6 +43,9 @@ class Fairness:
                 return ("tick", action.process, system.interpreter.timers.index(action.name))
             case "send":
                 return ("send", action.process, 0) if self.send else None
+            case "input":
+                asked = action.name in self.inputs
+                return ("input", action.process, self.inputs.index(action.name)) if asked else None
             case _:
                 return None
 
@@ -52,7 +59,7 @@ def fairness_of(system: System) -> Fairness:
     names = set(protocol.fairness) or {"receive"}
     kinds = frozenset(kind.name for kind in protocol.packets)
     receive = kinds if "receive" in names else kinds & names
-    return Fairness(receive, system.sends_on, protocol.weakly, frozenset(fair_timers(protocol)))
+    return Fairness(receive, system.sends_on, protocol.weakly, frozenset(fair_timers(protocol)), protocol.fair_inputs)
 
 
 def fair_timers(protocol: ir.Protocol) -> tuple[str, ...]:
@@ -67,7 +74,8 @@ def is_decided_at_rest(system: System) -> bool:
     """Whether a fair run that ends does so exactly where nothing is in flight, and no program goes on."""
     protocol = system.protocol
     every = {kind.name for kind in protocol.packets} <= fairness_of(system).receive
-    return every and "causal_send" not in protocol.fairness and not system.interpreter.has_timer
+    acts = "causal_send" in protocol.fairness or protocol.fair_inputs
+    return every and not acts and not system.interpreter.has_timer
 
 
 def timers_of(system: System) -> frozenset[Class]:
@@ -91,10 +99,16 @@ def is_fair_turn(system: System, fairness: Fairness, states: Sequence[State], ac
     fired = {fairness.class_of(system, action) for action in actions if action.kind == "tick"}
     arrived = {action.packet for action in actions if action.kind == "receive"}
     sending = {action.process for action in actions if action.kind == "send"}
+    given = {fairness.class_of(system, action) for action in actions if action.kind == "input"}
     in_flight = [{n for n in system.receivable(state) if system.packet(n).kind in fairness.receive} for state in states]
     offering = [{action.process for action in system.application_sends(state)} for state in states]
 
-    def served(offers: Sequence[set[int]], taken: set[int]) -> bool:
-        return (set.intersection(*offers) if fairness.weak else set[int]().union(*offers)) <= taken
+    inputs = [
+        {fairness.class_of(system, each) for each in system.application_inputs(state)} - {None} for state in states
+    ]
 
-    return required <= fired and served(in_flight, arrived) and (not fairness.send or served(offering, sending))
+    def served(offers: Sequence[set[_Offer]], taken: set[_Offer]) -> bool:
+        return (set.intersection(*offers) if fairness.weak else set[_Offer]().union(*offers)) <= taken
+
+    sends = not fairness.send or served(offering, sending)
+    return required <= fired and served(in_flight, arrived) and sends and served(inputs, given)

@@ -15,18 +15,20 @@ from dataclasses import dataclass, field, replace
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.narrate import NarratedStep, execution, run, text
+from thence.dsl.run.promises import Instance
 from thence.dsl.run.system import Action, State, System, in_scope
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
 from thence.proofs.fairness.fairness import Fairness, fairness_of, is_fair_turn, timers_of
-from thence.proofs.fairness.tails import FAULTY, NEVER_QUIET
+from thence.proofs.fairness.tails import FAULTY, NEVER_QUIET, Owed
 from thence.proofs.liveness.order_cells import MoreThanOrder
 from thence.proofs.liveness.order_lines import Lines, TooFar
 from thence.proofs.liveness.order_rounds import Rounds, is_fair_to_packets
 from thence.proofs.liveness.order_system import Again, OrderAbstractSystem
 from thence.proofs.liveness.order_text import is_applicable, mixes_constants
-from thence.spec.diagram import draw_svg, draw_text, highlight_of
+from thence.spec.diagram import Highlight, draw_svg, draw_text, highlight_of
+from thence.spec.events import Execution
 from thence.spec.oracle import Oracle
 
 FIRST_LOOK = 2_000
@@ -38,15 +40,21 @@ MOST_NEAR = 6
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
-    """A run that starves `message`: `stem` leads to a state, `cycle` leads from there back to it.
+    """A run in which what is `owed`, a message or a promise, never comes.
 
-    If the cycle is empty, nothing has to happen after the stem. The interpreter replays both.
+    `stem` leads to a state, `cycle` leads from there back to it. If the cycle is empty, nothing has to
+    happen after the stem. The interpreter replays both.
     """
 
-    message: Message
+    owed: Owed
     system: System
     stem: tuple[NarratedStep, ...]
     cycle: tuple[NarratedStep, ...]
+
+    @property
+    def said(self) -> str:
+        """What never comes, in words."""
+        return f"{self.owed} never comes" if isinstance(self.owed, Instance) else f"{self.owed.name} is never delivered"
 
 
 @dataclass(slots=True)
@@ -250,7 +258,7 @@ class _Graph:
         timers = timers_of(self.system)
         best = self._best(timers)
         if best is None and timers and not self.undecided and self._best(frozenset()) is not None:
-            self.undecided = NEVER_QUIET
+            self.undecided = NEVER_QUIET.format("a message")
         if best is None:
             self.undecided = self.undecided or (FAULTY if self.faulty else "")
             return None
@@ -355,21 +363,17 @@ def _is_run(system: ReusedIdentities, actions: Sequence[Action]) -> bool:
 def explain_lasso(lasso: Lasso) -> tuple[str, str]:
     """The lasso for a reader: its steps with a space-time diagram, and the diagram as SVG.
 
-    The metadata-free oracle must see that the message is sent and not delivered.
+    The metadata-free oracle must see that a message is sent and not delivered; of promises it knows nothing.
     """
     steps = (*lasso.stem, *lasso.cycle)
     observed = execution(lasso.system, steps)
-    oracle = Oracle(observed.processes)
-    for event in observed.events:
-        oracle.observe(event)
-    waiting = next((each for each in oracle.at_quiescence() if each.message == lasso.message.name), None)
-    assert waiting is not None, "the oracle does not confirm that the message is never delivered"
+    highlight = _waiting(lasso.owed, observed) if isinstance(lasso.owed, Message) else None
     if not lasso.cycle:
-        ending = f"Nothing more has to happen, and {lasso.message.name} is never delivered."
-        drawn = draw_text(observed, highlight_of(waiting))
-        return "\n".join([text(steps), "", ending, "", drawn]), draw_svg(observed, highlight_of(waiting))
+        ending = f"Nothing more has to happen, and {lasso.said}."
+        drawn = draw_text(observed, highlight)
+        return "\n".join([text(steps), "", ending, "", drawn]), draw_svg(observed, highlight)
     turn = len(execution(lasso.system, lasso.stem).events)
-    drawn = draw_text(observed, highlight_of(waiting), repeats_from=turn)
+    drawn = draw_text(observed, highlight, repeats_from=turn)
     numbered = text(steps).splitlines()
     at = next(number for number, line in enumerate(numbered) if line.lstrip().startswith(f"{len(lasso.stem) + 1}  "))
     turns = len(lasso.cycle)
@@ -379,8 +383,18 @@ def explain_lasso(lasso: Lasso) -> tuple[str, str]:
         "then for ever:",
         *numbered[at:],
         "",
-        f"{cycle} back to where {began}: {lasso.message.name} is never delivered.",
+        f"{cycle} back to where {began}: {lasso.said}.",
         "",
         drawn,
     ]
-    return "\n".join(lines), draw_svg(observed, highlight_of(waiting), repeats_from=turn)
+    return "\n".join(lines), draw_svg(observed, highlight, repeats_from=turn)
+
+
+def _waiting(message: Message, observed: Execution) -> Highlight:
+    """Where the oracle sees that the message is never delivered."""
+    oracle = Oracle(observed.processes)
+    for event in observed.events:
+        oracle.observe(event)
+    waiting = next((each for each in oracle.at_quiescence() if each.message == message.name), None)
+    assert waiting is not None, "the oracle does not confirm that the message is never delivered"
+    return highlight_of(waiting)

@@ -34,7 +34,7 @@ from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
 from thence.proofs.native.progress_measure import Measure, Regress, arrivals_are_progress
 from thence.proofs.native.search import NativeSearch, Overflow
-from thence.proofs.native.sieve import Sieve
+from thence.proofs.native.sieve import Quiet, Sieve
 from thence.proofs.native.state_store import OutOfMemory
 from thence.proofs.native.sweep_line import SweepLineSearch
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
@@ -82,6 +82,8 @@ def why_not(system: System) -> str | None:
         return "the application follows programs"
     if system.workload.reactive:
         return "messages are sent inside deliveries"
+    if system.promises is not None:
+        return "a formula is to become true in every fair run"
     if "causally_ordered" in system.protocol.properties:
         return "`causally_ordered` is judged by the interpreter"
     messages = sum(system.workload.sends)
@@ -284,7 +286,9 @@ class NativeEngine:
         self._tails, self._starved_after = Tails(request.system), None
         search = self.search = self._new_search()
         if self._judges_elsewhere:
-            self._sieves["locals"] = Sieve(search, ("locals",), quiet=False)
+            self._sieves["locals"] = Sieve(search, ("locals",), Quiet.NOT_ONLY)
+        if request.properties & {formula.name for formula in request.system.protocol.rest}:
+            self._sieves["rest"] = Sieve(search, ("locals", "sends", "ticks"), Quiet.SILENT)
         if DELIVERED in request.properties and not is_decided_at_rest(request.system):
             whole = len(self._tails.fairness.receive) < len(request.system.protocol.packets)
             self._sieves["tails"] = self._sieve_tails(search, quiet=not whole)
@@ -354,8 +358,8 @@ class NativeEngine:
 
     def _judge(self, search: NativeSearch) -> None:
         """Judges the states of a layer that is complete, and collects the findings of native code."""
-        if "locals" in self._sieves:
-            for number in self._sieves["locals"].fresh():
+        for name in ("locals", "rest"):
+            for number in self._sieves[name].fresh() if name in self._sieves else ():
                 for name in self._broken_names(search.store.state(number)):
                     self._violated(search, name, number, by_action=False)
         if "tails" in self._sieves and DELIVERED not in self.refuted:
@@ -364,8 +368,9 @@ class NativeEngine:
 
     def _sieve_tails(self, search: NativeSearch, *, quiet: bool) -> Sieve:
         """Tells states apart whose tails may differ."""
-        fields = ["locals", "due", "addressed", *(["sends"] if self._tails.fairness.send else [])]
-        return Sieve(search, fields if quiet else ["network", *fields], quiet)
+        fairness = self._tails.fairness
+        fields = ["locals", "due", "addressed", *["sends"] * fairness.send, *["ticks"] * bool(fairness.inputs)]
+        return Sieve(search, fields if quiet else ["network", *fields], Quiet.WAITING if quiet else Quiet.NOT_ONLY)
 
     def _judge_tails(self, search: NativeSearch, sieve: Sieve) -> None:
         for number in sieve.fresh():

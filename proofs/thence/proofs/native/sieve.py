@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from thence.proofs.native.code.cells import Job
 from thence.proofs.native.memory import Array
@@ -12,17 +13,26 @@ from thence.proofs.native.search import NativeSearch
 _SMALLEST = 1 << 12
 
 
+class Quiet(IntEnum):
+    """The states that are considered: all; those with nothing in flight and something undelivered; those with nothing
+    in flight."""
+
+    NOT_ONLY = 0
+    WAITING = 1
+    SILENT = 2
+
+
 @dataclass(slots=True)
 class Sieve:
     """Tells the kinds of a search's states apart by the fields named.
 
-    `quiet`: only states with nothing in flight, and something undelivered. The fields of each kind are kept, since
-    states may be forgotten or get other numbers.
+    `quiet`: which states are considered. The fields of each kind are kept, since states may be forgotten or get other
+    numbers.
     """
 
     search: NativeSearch
     fields: Collection[str]
-    quiet: bool
+    quiet: Quiet
     _job: Array = field(init=False)
     _masks: Array = field(init=False)
     _table: Array = field(init=False)
@@ -38,7 +48,7 @@ class Sieve:
             chosen = layout.fields[name]
             for word in {run.word for run in chosen.runs}:
                 self._masks[word] = self._masks[word] | chosen.mask(word)
-        self._job[Job.MASKS], self._job[Job.QUIET] = self._masks.address, int(self.quiet)
+        self._job[Job.MASKS], self._job[Job.QUIET] = self._masks.address, self.quiet
         self._use(_SMALLEST)
 
     def fresh(self) -> list[int]:

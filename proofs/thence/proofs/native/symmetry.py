@@ -61,13 +61,13 @@ def compares_processes(protocol: ir.Protocol) -> bool:
     """Whether a handler, a procedure or a formula compares processes by their order, or a first value depends on it."""
     return any(
         isinstance(node, ir.Comparison) and node.operator != "=" and node.left.type == PROCESS
-        for node in nodes((protocol.handlers, protocol.procedures, protocol.invariants, protocol.state))
+        for node in nodes((protocol.handlers, protocol.procedures, protocol.formulas, protocol.state))
     )
 
 
 def named_processes(protocol: ir.Protocol) -> frozenset[int]:
     """The processes that the protocol names: those of its roles."""
-    parts = (protocol.handlers, protocol.procedures, protocol.invariants, protocol.state)
+    parts = (protocol.handlers, protocol.procedures, protocol.formulas, protocol.state)
     return frozenset(node.value for node in nodes(parts) if isinstance(node, ir.Literal_) and node.type == PROCESS)
 
 

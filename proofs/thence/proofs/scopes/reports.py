@@ -11,6 +11,7 @@ from thence.dsl.check.terms.environment import listed
 from thence.dsl.check.workload import MOST_MULTICAST, all_choices, kind_of
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.narrate import execution, record, text
+from thence.dsl.run.promises import Instance
 from thence.dsl.text.programs import Program
 from thence.dsl.text.programs import describe as describe_program
 from thence.dsl.write.settings import given_text
@@ -287,13 +288,14 @@ def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
 
 def _as_lasso(violation: Violation) -> Lasso:
     """A violation whose last steps repeat for ever."""
-    message, turn = violation.finding.message, len(violation.steps) - violation.cycle
-    assert message is not None
-    return Lasso(message, violation.system, violation.steps[:turn], violation.steps[turn:])
+    owed, turn = violation.owed, len(violation.steps) - violation.cycle
+    assert owed is not None
+    return Lasso(owed, violation.system, violation.steps[:turn], violation.steps[turn:])
 
 
 def _lasso_facts(lasso: Lasso) -> dict[str, Any]:
-    return {"message": lasso.message.name, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
+    owed = {"owed": str(lasso.owed)} if isinstance(lasso.owed, Instance) else {"message": lasso.owed.name}
+    return {**owed, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
 
 
 def _show_exhausted(covered: Coverage, witness: bool) -> Shown:

@@ -61,7 +61,7 @@ def _judged(played: Played, violated: set[str], name: str) -> tuple[Verdict, str
         return Verdict.REFUTED, ""
     if played.failure is not None:
         return Verdict.UNKNOWN, f"the execution is not one of the protocol: line {played.failure.line}"
-    if name == LIVE and played.open:
+    if name in played.open:
         return Verdict.UNKNOWN, "the execution ends before everything that can happen has happened"
     why = unobservable(played.system.protocol, name)
     return (Verdict.HOLDS, "") if why is None else (Verdict.UNKNOWN, why)
@@ -69,7 +69,11 @@ def _judged(played: Played, violated: set[str], name: str) -> tuple[Verdict, str
 
 def _surprises(scenario: ir.Scenario, violated: set[str], wanted: Mapping[str, str]) -> list[str]:
     """The properties that the protocol claims and the execution violates, against the expectations of the file."""
-    claimed = {*scenario.protocol.properties, *(one.name for one in scenario.protocol.invariants), "fault"}
+    claimed = {
+        *scenario.protocol.properties,
+        *(one.name for one in (*scenario.protocol.invariants, *scenario.protocol.rest)),
+        "fault",
+    }
     return sorted((violated & claimed) - {*wanted})
 
 

@@ -51,8 +51,10 @@ _UNSHOWN = "a run that violates it was met, but finding it again to show it take
 
 _NOT_FAIR = "whether runs are fair is not judged up to a reduction"
 
+_ONLY_DELIVERED = "where messages are sent without end, of all that is to happen eventually only `delivered` is judged"
+
 LIVE = "delivered"
-"""The one liveness property: every message that is sent is delivered, in the end."""
+"""The built-in liveness property: every message that is sent is delivered, in the end."""
 
 Report = Callable[[str, Progress], None]
 """Called with the name of an exploration, and its progress."""
@@ -89,8 +91,8 @@ class Options:
 
 def properties_of(protocol: ir.Protocol) -> tuple[str, ...]:
     """The properties judged of a protocol: those that it names, its invariants, and that no step is at fault."""
-    invariants = tuple(invariant.name for invariant in protocol.invariants)
-    return (*protocol.properties, *protocol.eventually, *invariants, "fault")
+    formulas = tuple(formula.name for formula in (*protocol.invariants, *protocol.rest))
+    return (*protocol.properties, *protocol.liveness, *formulas, "fault")
 
 
 def judgeable(protocol: ir.Protocol, workload: ir.Workload) -> tuple[str, ...]:
@@ -212,7 +214,8 @@ def _explored_within(subject: Subject, judged: Collection[str], stop: bool, opti
     if not workload.ends and LIVE in judged:
         search = find_lasso(protocol, workload, limit=options.limit, progress=progress)
         search.refused = dict.fromkeys(named(options.reductions), _NOT_FAIR)
-    safety = [name for name in judged if search is None or name != LIVE]
+    promised = set[str]() if workload.ends else {promise.name for promise in protocol.promises}
+    safety = [name for name in judged if (search is None or name != LIVE) and name not in promised]
     if not safety:
         return Explored(Exploration(), frozenset(judged), search)
     beside = [undefined(name) for name in safety if name in protocol.witnesses]
@@ -235,7 +238,8 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
     evidence = _evidence(subject, explored, property_)
     verdict = _verdict(evidence, witness)
     shown = show(evidence, covered, witness)
-    timers = timers_fire(subject.protocol, subject.workload) if property_ == LIVE else ""
+    lives = property_ == LIVE or property_ in subject.protocol.liveness
+    timers = timers_fire(subject.protocol, subject.workload) if lives else ""
     facts = {
         "property": property_,
         **({"timers": timers} if timers else {}),
@@ -280,6 +284,8 @@ def _limits(subject: Subject, property_: str, verdict: Verdict) -> dict[str, Any
 def _evidence(subject: Subject, explored: Explored, property_: str) -> Evidence:
     """The finding of the exploration about a property."""
     protocol = subject.protocol
+    if not subject.workload.ends and any(promise.name == property_ for promise in protocol.promises):
+        return Undecided(_ONLY_DELIVERED)
     covered, violation = explored.covered(property_), explored.exploration.violations.get(property_)
     if violation is not None:
         return violation
@@ -315,7 +321,8 @@ def _ends_in_a_fault(explored: Exploration | AbstractExploration) -> bool:
 
 def _outlives_faults(protocol: ir.Protocol, property_: str, judged: Collection[str]) -> bool:
     """Whether the property holds where no run violates it and some run ends in a fault that is judged beside it."""
-    at_end = is_witness(protocol, property_) or property_ in (LIVE, DEADLOCK_FREE)
+    rest = (formula.name for formula in protocol.rest)
+    at_end = is_witness(protocol, property_) or property_ in (LIVE, DEADLOCK_FREE, *protocol.liveness, *rest)
     return FAULT in judged and not at_end
 
 

@@ -32,6 +32,8 @@ def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Co
         return "nothing is sent: messages go promptly, and no packet says which message it `carries`"
     if not isinstance(found, Exploration):
         return None
+    if "rests" in found.never and any(formula.name == property_ for formula in protocol.rest):
+        return "no run comes to a state in which nothing can happen any more"
     if property_ in (*OF_DELIVERIES, *OF_NETWORK_SENDS) and "delivers" in found.never:
         return "no run delivers a message"
     return None

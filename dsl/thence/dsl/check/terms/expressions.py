@@ -295,6 +295,10 @@ class ExpressionChecker:
                     return None
                 result = ir.Arithmetic(NAT, arithmetic, left, right, span=span)
                 return result if arithmetic != "-" or not self.formal else _cut_off(result)
+            case "leads to":
+                said = "`leads to` stands only in an `eventually`, around all of it"
+                self.reporter.error("E0433", span, said, "write `eventually NAME: forall p: process. P leads to Q`")
+                return None
             case _:
                 assert_never(expr.operator)
 

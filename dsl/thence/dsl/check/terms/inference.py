@@ -202,7 +202,7 @@ class _Walk:
     def binary(self, expr: syntax.Binary, names: Mapping[str, Guess]) -> Guess:
         left, right = self.visit(expr.left, names), self.visit(expr.right, names)
         match expr.operator:
-            case "and" | "or" | "implies" | "iff":
+            case "and" | "or" | "implies" | "iff" | "leads to":
                 return BOOL
             case "=" | "!=" | "<" | "<=" | ">" | ">=":
                 _join(left, right)

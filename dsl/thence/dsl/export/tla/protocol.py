@@ -353,6 +353,10 @@ class _Writer:
             lines.append("Delivered == net = EmptyMap => pending = EmptyMap")
         for formula in self.protocol.invariants:
             lines.append(f"Invariant_{formula.name} == {tla(formula.body, Scope(self.names.inside()))}")
+        unsaid = [f"at rest {one.name}" for one in self.protocol.rest]
+        unsaid += [f"eventually {one.name}" for one in self.protocol.promises]
+        if unsaid:
+            lines.append(f"\\* Not stated here: {', '.join(unsaid)}.")
         return [*lines, ""]
 
     @property

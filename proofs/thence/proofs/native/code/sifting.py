@@ -12,9 +12,10 @@ from thence.proofs.native.layout import Layout
 def define_sift(module: Value, layout: Layout) -> None:
     """sift(shared, job): the first of each kind among the states from START to END.
 
-    States with equal bits of MASKS are of one kind. With QUIET, only states with nothing in flight and something
-    undelivered are considered. TABLE is the index of the known kinds; their first states are appended to KNOWN,
-    and their bits to ROWS. With REFILL, the known kinds from START to END are entered into an empty table.
+    States with equal bits of MASKS are of one kind. With QUIET, only states with nothing in flight are considered;
+    where it is 1, only those with something undelivered. TABLE is the index of the known kinds; their first states are
+    appended to KNOWN, and their bits to ROWS. With REFILL, the known kinds from START to END are entered
+    into an empty table.
     """
     emit = define(module, "sift", [POINTER, POINTER], VOID, internal=False)
     shared, job = emit.function.args
@@ -27,8 +28,8 @@ def define_sift(module: Value, layout: Layout) -> None:
     with emit.each(emit.load(job, Job.START), emit.load(job, Job.END)) as current:
         row = emit.place(source, emit.mul(current, width))
         state = Packed(emit, layout, row)
-        waiting = builder.and_(state.nothing("network"), builder.not_(state.nothing("due")))
-        wanted = builder.or_(waiting, emit.compare(quiet, "==", 0))
+        due = builder.or_(builder.not_(state.nothing("due")), emit.compare(quiet, "==", 2))
+        wanted = builder.or_(builder.and_(state.nothing("network"), due), emit.compare(quiet, "==", 0))
         there = emit.compare(emit.load32(parents, current), "!=", HOLE)
         with emit.when(builder.or_(refilling, builder.and_(wanted, there))):
             words = [emit.both(emit.load(row, at), emit.load(masks, at)) for at in range(width)]
