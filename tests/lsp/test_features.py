@@ -8,8 +8,8 @@ pytest.importorskip("pygls")
 
 from lsprotocol.types import DiagnosticSeverity, Position
 
-from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.scenario import HISTORY
+from thence.dsl.check.stated.claims import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.delivery import DELIVERIES
 from thence.dsl.check.terms.environment import BUILT_IN_FUNCTIONS, PROTOCOL_TYPES
 from thence.dsl.ir.machine_builtins import MACHINE_PROPERTIES, MULTICAST_SYMBOLS, SYMBOLS

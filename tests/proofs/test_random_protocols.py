@@ -22,7 +22,8 @@ from thence.dsl.ir.constants import values_of
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import NAT
 from thence.dsl.run import execute
-from thence.dsl.run.system import System, in_scope
+from thence.dsl.run.scoped import in_scope
+from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Resources, Storage
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.fairness.fairness import is_decided_at_rest
@@ -91,6 +92,7 @@ OF_TWO = (
     "f@p and f@q implies p <= q or k@p = k@q",
     "f@p implies p = boss or n@boss <= most",
 )
+AT_REST = (*OF_TWO, "Q@p is empty", "not f@p")
 OF_ONE = ("n@p < 2", "p not in S@p", "Q@p.size < 2", "not f@p or k@p = 0")
 
 
@@ -160,6 +162,7 @@ class Draw:
             f"  invariant linked: forall p, q: process. {one(OF_TWO)}",
             f"  invariant own: forall p: process. {one(OF_ONE)}",
             f"  reachable both: {one(('forall p: process. f@p', 'exists p: process. S@p.size > 1'))}",
+            f"  at rest settled: forall p, q: process. {Random(~self.seed).choice(AT_REST)}",
             "  property causal",
             "",
         ])  # fmt: skip
@@ -265,7 +268,7 @@ class Tally:
 def compare(protocol: ir.Protocol, workload: ir.Workload, tally: Tally, most: int = MOST_STATES) -> None:
     """Fails where an engine differs from the interpreter."""
     protocol = replace(protocol, properties=(*protocol.properties, "total_order"))
-    judged = frozenset((*JUDGED, *(invariant.name for invariant in protocol.invariants)))
+    judged = frozenset((*JUDGED, *(formula.name for formula in protocol.formulas)))
     request = ExplorationRequest(System(protocol, workload), judged, limit=most)
     if request.system.interpreter.has_guard:
         tally.guarded += 1

@@ -18,10 +18,11 @@ from thence.dsl.run.causality import Finding
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import NarratedStep, describe, execution, record, text
 from thence.dsl.run.narrate import replay as replayed
-from thence.dsl.run.quiescence import blocked
+from thence.dsl.run.quiescence import blocked, unkept
+from thence.dsl.run.scoped import watching
 from thence.dsl.run.simulate import at_rest
 from thence.dsl.run.simulate import simulate as simulated
-from thence.dsl.run.system import System, watching
+from thence.dsl.run.system import System
 from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.proofs.scopes.scopes import judgeable, properties_of
@@ -198,7 +199,7 @@ def end_of(system: System, taken: Sequence[NarratedStep], judged: Collection[str
         found += [*step.outcome.findings, *system.broken(step.outcome.state)]
     rests = at_rest(system, states[-1])
     if rests or again:
-        found += filter(None, (system.stuck(states[-1]), blocked(system, states[-1]), *system.unkept(states[-1])))
+        found += filter(None, (system.stuck(states[-1]), blocked(system, states[-1]), *unkept(system, states[-1])))
     wanted = {FAULT, *judged} - {*system.protocol.witnesses}
     findings = tuple({finding.property: finding for finding in reversed(found) if finding.property in wanted}.values())
     if findings:

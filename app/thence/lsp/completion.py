@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
-from thence.dsl.check.protocol import PROTOCOL_PROPERTIES
+from thence.dsl.check.stated.claims import PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.delivery import DELIVERIES
 from thence.dsl.check.terms.environment import BUILT_IN_FUNCTIONS
 from thence.dsl.check.terms.queries import operations, queries

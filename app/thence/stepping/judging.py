@@ -10,8 +10,9 @@ from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, undefined
 from thence.dsl.run.causality import WATCHED, Finding
 from thence.dsl.run.narrate import describe, replay
-from thence.dsl.run.quiescence import blocked, completed
-from thence.dsl.run.system import State, watching
+from thence.dsl.run.quiescence import blocked, completed, unkept
+from thence.dsl.run.scoped import watching
+from thence.dsl.run.system import State
 from thence.proofs.scopes.scopes import judgeable
 from thence.stepping.session import Session
 
@@ -113,7 +114,7 @@ def _at_the_end(session: Session, name: str) -> Answer:
     elif name == DELIVERED:
         finding = system.stuck(state)
     else:
-        found = (*session.broken(state), *system.unkept(state))
+        found = (*session.broken(state), *unkept(system, state))
         finding = next((each for each in found if each.property == name), None)
     if finding is not None:
         return Answer(name, "violated", at, describe(finding))

@@ -14,7 +14,8 @@ from thence.dsl import ir
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.local_steps import LocalStep
-from thence.dsl.run.system import System, watching
+from thence.dsl.run.scoped import watching
+from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named

@@ -14,7 +14,7 @@ from thence.dsl.load import library, load
 from thence.dsl.run.causality import WATCHED
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import replay, show_packet
-from thence.dsl.run.system import watching
+from thence.dsl.run.scoped import watching
 from thence.dsl.run.values import show
 from thence.play.backend.backend import MOST_RUNS, Backend
 from thence.proofs.scopes.scopes import explore_scope

@@ -115,7 +115,8 @@ class Definition:
 
     def at_rest(self, holds: Callable[[Sequence[LocalState]], bool]) -> str:
         """Of a formula about states in which nothing can happen any more; `unknown`: there is none."""
-        judged = [holds(self.system.locals_of(state)) for state, _ in self.edges if self._rests(state)]
+        states = [state for state, turned in self.edges if not turned and self._rests(state)]
+        judged = [holds(self.system.locals_of(state)) for state in states]
         return "unknown" if not judged else "holds" if all(judged) else "refuted"
 
     def _rests(self, state: State) -> bool:

@@ -60,7 +60,12 @@ KEYWORDS: dict[str, str] = {
     "role": "`role coordinator: process = 0` is a process that all processes know; a scope may give it to another one.",
     "def": "`def f(m: message): e` names an expression: `f(x)` stands for e with x for m.",
     "procedure": "`procedure p(a: nat):` names statements that handlers call.",
-    "eventually": "`eventually delivered under fair receive`: every fair run delivers every message.",
+    "eventually": "`eventually delivered under fair receive`: every fair run delivers every message. "
+    "`eventually NAME: P`: in every fair run P is true at some time; `forall p. P leads to Q`: after each P, or with it, "
+    "Q is true.",
+    "leads": "`eventually NAME: P leads to Q`: in every fair run, whenever P is true, Q is true then or later.",
+    "at": "`at rest NAME: P`: P is true in every state in which nothing can happen any more.",
+    "rest": "`at rest NAME: P`: P is true in every state in which nothing can happen any more.",
     "under": "`under fair receive, periodically` says which steps are fair.",
     "fair": "A packet kind is fair if each of its packets arrives in the end.",
     "weakly": "`under weakly fair ...`: what can always happen from some moment on happens.",

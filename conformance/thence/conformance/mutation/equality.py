@@ -17,7 +17,8 @@ from typing import Final, Literal, TypeAlias
 from thence.dsl import ir
 from thence.dsl.run.execute import Emission
 from thence.dsl.run.interpreter import Interpreter, LocalState, Step
-from thence.dsl.run.system import System, in_scope
+from thence.dsl.run.scoped import in_scope
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Occurrence
 
 Likeness: TypeAlias = Literal["same states", "same events", "different"]

@@ -127,7 +127,7 @@ def _formula(part: syntax.Formula) -> str:
 
 
 def _promise(part: syntax.Promise) -> str:
-    return part.name.text
+    return part.formula.name.text
 
 
 def _handler(part: syntax.Handler) -> str:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.check.definitions import with_definitions
-from thence.dsl.check.promise import check_promise
-from thence.dsl.check.result_names import is_kept
+from thence.dsl.check.stated.claims import check_liveness, check_properties
+from thence.dsl.check.stated.formulas import check_formulas, check_promises
 from thence.dsl.check.statements import BodyChecker, Signature
 from thence.dsl.check.terms.constants import check_constants, types_of
 from thence.dsl.check.terms.delivery import check_delivery
@@ -16,8 +16,6 @@ from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, lis
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.types import resolve_parameter, resolve_records, resolve_type
 from thence.dsl.check.unused import warn_of_unused
-from thence.dsl.ir.observability import OF_NETWORK_SENDS
-from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
 from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type, has_zero
@@ -26,13 +24,6 @@ from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
 from thence.spec.words import counted
-
-PROTOCOL_PROPERTIES = (
-    "causal", "causally_ordered", "fifo", "at_most_once", "no_creation", "csps", "sps", "total_order", "deadlock_free",
-)  # fmt: skip
-"""The names under `property`."""
-LIVENESS = ("delivered",)
-"""The names under `eventually`."""
 
 
 def check_protocol(
@@ -63,12 +54,12 @@ def check_protocol(
     bodies = [_procedure(procedure, vocabulary, packets, procedures, reporter) for procedure in protocol.procedures]
     _check_recursion(protocol.procedures, reporter)
     named: dict[str, Span] = {}
-    invariants = _formulas(protocol.invariants, "invariant", named, vocabulary.at("property"), reporter)
-    witnesses = _formulas(protocol.reachable, "reachable formula", named, vocabulary.at("property"), reporter)
-    rest = _formulas(protocol.rest, "formula at rest", named, vocabulary.at("property"), reporter)
-    promises = _promises(protocol.promises, named, vocabulary.at("property"), reporter)
-    properties = _properties(protocol, carried, reporter)
-    eventually, fairness = _liveness(protocol, packets, reporter)
+    invariants = check_formulas(protocol.invariants, "invariant", named, vocabulary.at("property"), reporter)
+    witnesses = check_formulas(protocol.reachable, "reachable formula", named, vocabulary.at("property"), reporter)
+    rest = check_formulas(protocol.rest, "formula at rest", named, vocabulary.at("property"), reporter)
+    promises = check_promises(protocol.promises, named, vocabulary.at("property"), reporter)
+    properties = check_properties(protocol, carried, reporter)
+    eventually, fairness = check_liveness(protocol, packets, reporter)
     if reporter.errors > before:
         return None
     typed = ir.Protocol(
@@ -425,136 +416,3 @@ def _circle(start: str, calls: dict[str, list[str]]) -> list[str]:
                 seen.add(callee)
                 paths.append([*path, callee])
     return []
-
-
-def _formulas(
-    formulas: Sequence[syntax.Formula], what: str, names: dict[str, Span], vocabulary: Vocabulary, reporter: Reporter
-) -> tuple[ir.NamedFormula, ...]:
-    """Formulas over the states of all processes, with names that are not taken."""
-    found: list[ir.NamedFormula] = []
-    checker = ExpressionChecker(vocabulary, reporter, {}, {})
-    for position, formula in enumerate(formulas, start=1):
-        name = formula.name.text or f"invariant_{position}"
-        if formula.name.text:
-            _declare_statement(formula.name, what, names, reporter)
-        elif name in names:
-            said = f"{what} {position} has no name, and `{name}`, by which results name it, is taken"
-            reporter.error("E0641", formula.span, said, f"declared on line {names[name].line}")
-        else:
-            names[name] = formula.span
-        body = checker.check(formula.body, BOOL, f"{'an' if what[0] == 'i' else 'a'} {what} is true or false")
-        if body is not None:
-            found.append(ir.NamedFormula(name, body, formula.doc, span=formula.span))
-    return tuple(found)
-
-
-def _declare_statement(name: syntax.Name, what: str, names: dict[str, Span], reporter: Reporter) -> None:
-    """A name by which results call what the protocol states."""
-    if name.text in (*PROTOCOL_PROPERTIES, *LIVENESS, "fault", "link", COMPLETES):
-        reporter.error("E0519", name.span, f"`{name.text}` is the name of a built-in property")
-    elif is_kept(name.text):
-        reporter.error("E0640", name.span, f"{what} `{name.text}` takes a name that the tool keeps")
-    else:
-        declare(name, what, names, reporter)
-
-
-def _promises(
-    promises: Sequence[syntax.Promise], names: dict[str, Span], vocabulary: Vocabulary, reporter: Reporter
-) -> tuple[ir.Promise, ...]:
-    found: list[ir.Promise] = []
-    for promise in promises:
-        _declare_statement(promise.name, "promise", names, reporter)
-        checked = check_promise(promise, vocabulary, reporter)
-        if checked is not None:
-            found.append(checked)
-    return tuple(found)
-
-
-def _properties(protocol: syntax.Protocol, carried: dict[str, int | None], reporter: Reporter) -> tuple[str, ...]:
-    names: dict[str, Span] = {}
-    for name in protocol.properties:
-        if name.text in LIVENESS:
-            reporter.error(
-                "E0410", name.span, f"`{name.text}` is not a safety property", f"write `eventually {name.text}`"
-            )
-        elif name.text not in PROTOCOL_PROPERTIES:
-            reporter.error(
-                "E0410",
-                name.span,
-                f"there is no property `{name.text}`",
-                *did_you_mean(name.text, PROTOCOL_PROPERTIES),
-                f"the properties are {listed(PROTOCOL_PROPERTIES)}; anything else is an `invariant`",
-            )
-        elif not _sends(protocol) and name.text != DEADLOCK_FREE:
-            _refuse_about_messages(name, protocol, reporter)
-        elif name.text in OF_NETWORK_SENDS and all(position is None for position in carried.values()):
-            reporter.error(
-                "E0412",
-                name.span,
-                f"`{name.text}` is about network sends, but no packet kind carries a message",
-                "say which one does: `message MSG(m: message) carries m`",
-            )
-        else:
-            declare(name, "property", names, reporter)
-    return tuple(names)
-
-
-def _sends(protocol: syntax.Protocol) -> bool:
-    return any(handler.event == "causal_send" for handler in protocol.handlers)
-
-
-def _refuse_about_messages(name: syntax.Name, protocol: syntax.Protocol, reporter: Reporter) -> None:
-    """Reports a property of messages where the application sends none: it would hold of nothing."""
-    if any(handler.event == "input" for handler in protocol.handlers):  # else the handler is missing: reported
-        said = f"`{name.text}` is about messages of the application, and `{protocol.name.text}` has no `on causal_send`"
-        reporter.error("E0424", name.span, said, "state what is to be true as an `invariant`, or `reachable`")
-
-
-def _fairness(protocol: syntax.Protocol, reporter: Reporter) -> tuple[syntax.Name, ...]:
-    """The fairness of all that is to happen eventually: one, whether one line says it or each."""
-    said = (protocol.fairness, protocol.weakly)
-    for promise in protocol.promises:
-        own = (promise.fairness, promise.weakly)
-        if (
-            promise.fairness
-            and said[0]
-            and ({name.text for name in said[0]}, said[1])
-            != (
-                {name.text for name in own[0]},
-                own[1],
-            )
-        ):
-            message = f"`{promise.name.text}` assumes another fairness than the lines before it"
-            reporter.error("E0413", promise.fairness[0].span, message, "a protocol has one fairness: say it once")
-        elif promise.fairness:
-            said = own
-    return said[0]
-
-
-def _liveness(
-    protocol: syntax.Protocol, packets: dict[str, Signature], reporter: Reporter
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    for name in protocol.eventually:
-        if name.text not in LIVENESS:
-            reporter.error(
-                "E0413",
-                name.span,
-                f"`eventually` does not take `{name.text}` without a formula",
-                "write `eventually delivered`, or `eventually NAME: P`",
-            )
-        elif not _sends(protocol):
-            _refuse_about_messages(name, protocol, reporter)
-    timers = [handler.kind.text for handler in protocol.handlers if handler.event == "periodically" and handler.kind]
-    inputs = [handler.kind.text for handler in protocol.handlers if handler.event == "input" and handler.kind]
-    fair = ("receive", "periodically", "causal_send", *packets, *timers, *inputs)
-    fairness = _fairness(protocol, reporter)
-    for name in fairness:
-        if name.text not in fair:
-            reporter.error(
-                "E0413",
-                name.span,
-                f"`under fair` does not take `{name.text}`",
-                *did_you_mean(name.text, fair),
-                "it takes `receive`, `periodically`, `causal_send`, a packet kind, a timer or an input",
-            )
-    return tuple(name.text for name in protocol.eventually), tuple(name.text for name in fairness)

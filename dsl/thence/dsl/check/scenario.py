@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
 from thence.dsl.check.expectations import check_expectations
-from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
+from thence.dsl.check.stated.claims import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.workload import MOST_PROCESSES, domain

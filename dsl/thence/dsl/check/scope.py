@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration, check_expectations
-from thence.dsl.check.protocol import LIVENESS, PROTOCOL_PROPERTIES
+from thence.dsl.check.stated.claims import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.constants import kinds_of
 from thence.dsl.check.terms.delivery import delivery_of
 from thence.dsl.check.terms.environment import listed

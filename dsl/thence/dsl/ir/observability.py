@@ -8,21 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from thence.dsl.ir.declarations import (
-    Assign,
-    Call,
-    Deliver,
-    For,
-    Handler,
-    Let,
-    Mutate,
-    PacketKind,
-    Procedure,
-    Protocol,
-    Send,
-    Stmt,
-    Var,
-)
+from thence.dsl.ir.declarations import Handler, PacketKind, Procedure, Protocol
+from thence.dsl.ir.statements import Assign, Call, Deliver, For, Let, Mutate, Send, Stmt, Var
 from thence.dsl.ir.terms import Local, StateOf
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, Type

@@ -10,7 +10,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import Type
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Delivered, Sent
-from thence.dsl.run.quiescence import blocked, completed
+from thence.dsl.run.quiescence import blocked, completed, unkept
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.dsl.run.values import Packet, show
 from thence.spec.events import Deliver, Event, Execution, Passage, Receive, Send
@@ -227,7 +227,7 @@ def violated(system: System, steps: Sequence[NarratedStep]) -> set[str]:
     """The properties that the run violates at its end: by its last step, by what is stuck, by invariants."""
     last = steps[-1].outcome if steps else None
     state = last.state if last else system.initial()
-    ended = (system.stuck(state), blocked(system, state), completed(system, state), *system.unkept(state))
+    ended = (system.stuck(state), blocked(system, state), completed(system, state), *unkept(system, state))
     found = (*(last.findings if last else ()), *filter(None, ended), *system.broken(state))
     return {finding.property for finding in found}
 

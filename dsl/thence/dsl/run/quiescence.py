@@ -5,6 +5,7 @@ A run is at its end when no packet can arrive and the application can do nothing
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
@@ -24,6 +25,22 @@ def blocked(system: System, state: State) -> Finding | None:
         return None
     said = " and ".join(_waiting_for(system, state, process) for process in waiting)
     return Finding(DEADLOCK_FREE, waiting[0], detail=f"nothing can happen any more: {said}")
+
+
+def unkept(system: System, state: State) -> Iterator[Finding]:
+    """What is promised, and can never come from here on if the application does nothing more of its own accord.
+
+    Judged when nothing can arrive. As with `stuck`, this is for one run at its end.
+    """
+    promises = system.promises
+    if promises is None or not state.owed or not system.is_quiet(state) or system.goes_on(state):
+        return
+    owed = state.owed
+    if system.interpreter.has_timer:
+        for after in system.settling(state):
+            owed &= after.owed
+    for instance in promises.in_bits(owed):
+        yield Finding(instance.name, instance.process, detail=f"{instance} never comes")
 
 
 def completed(system: System, state: State) -> Finding | None:

@@ -13,7 +13,9 @@ from thence.dsl.run.causality import Finding
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.narrate import NarratedStep, narrate, show_packet
-from thence.dsl.run.system import Action, State, System, watching
+from thence.dsl.run.quiescence import unkept
+from thence.dsl.run.scoped import watching
+from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Fault, Message, Packet, Value
 
 
@@ -98,8 +100,8 @@ class _Player:
                 break
         stuck = self.system.stuck(self.state)
         known = {message: name for name, message in self.messages.items()}
-        unkept = tuple(self.system.unkept(self.state))
-        findings = (*self.findings, *((stuck,) if stuck is not None else ()), *unkept)
+        ended = (*((stuck,) if stuck is not None else ()), *unkept(self.system, self.state))
+        findings = (*self.findings, *ended)
         open_ = self._owed() - {finding.property for finding in findings}
         return Played(
             self.system, tuple(self.steps), failure, self.assertions, findings, open_, known, self._buffered()

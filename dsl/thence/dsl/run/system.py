@@ -5,19 +5,19 @@ A global state is a small tuple of numbers: local states and packets have number
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from thence.dsl import ir
-from thence.dsl.ir.constants import with_values
 from thence.dsl.ir.properties import undefined
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
 from thence.dsl.run.local_steps import GivenCause, LocalStep, LocalSteps
 from thence.dsl.run.promises import Promises
+from thence.dsl.run.scoped import in_scope
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 from thence.dsl.text.programs import receives
 
@@ -70,24 +70,6 @@ class Outcome:
     findings: tuple[Finding, ...]
     subject: Message | None = None
     guards: tuple[Guard, ...] = ()
-
-
-def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
-    """The protocol with the scope's constants, on its network, which may do less than the protocol's own.
-
-    Raises: NoSuchProcess, for a role.
-    """
-    protocol = with_values(protocol, dict(workload.constants), workload.processes)
-    if not workload.fifo or not protocol.network.reordering:
-        return protocol
-    return replace(protocol, network=replace(protocol.network, reordering=False))
-
-
-def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
-    """The protocol, claiming those of the `WATCHED` properties that are asked for: the system then judges them."""
-    asked = {*properties}
-    more = [name for name in WATCHED if name in asked and name not in protocol.properties]
-    return replace(protocol, properties=(*protocol.properties, *more)) if more else protocol
 
 
 @dataclass(slots=True)
@@ -573,7 +555,7 @@ class System:
         """
         if not state.history.pending or not self.is_quiet(state):
             return None
-        if self._goes_on(state):
+        if self.goes_on(state):
             return None
         waiting = {entry.message for entry in state.history.pending}
         if self.interpreter.has_timer:
@@ -584,7 +566,7 @@ class System:
         due = next(entry.due for entry in state.history.pending if entry.message == message)
         return Finding("delivered", due[0], message)
 
-    def _goes_on(self, state: State) -> bool:
+    def goes_on(self, state: State) -> bool:
         """Whether the application has to do something in the state: to send, or what is fair of its inputs."""
         return next(self._assumed(state, sending=self.sends_on), None) is not None
 
@@ -595,20 +577,6 @@ class System:
         fair = self.protocol.fair_inputs
         if fair:
             yield from (action for action in self.application_inputs(state) if action.name in fair)
-
-    def unkept(self, state: State) -> Iterator[Finding]:
-        """What is promised, and can never come from here on if the application does nothing more of its own accord;
-        judged when nothing can arrive. As with `stuck`, this is for one run at its end."""
-        if self.promises is None or not state.owed or not self.is_quiet(state):
-            return
-        if self._goes_on(state):
-            return
-        owed = state.owed
-        if self.interpreter.has_timer:
-            for after in self.settling(state):
-                owed &= after.owed
-        for instance in self.promises.in_bits(owed):
-            yield Finding(instance.name, instance.process, detail=f"{instance} never comes")
 
     def _never_delivered(self, state: State, waiting: set[Message]) -> set[Message]:
         for after in self.settling(state):

@@ -291,7 +291,8 @@ class Builder(ScenarioBuilder):
             self.report("E0413", "one name stands before the `:`", more[0].span, "write a line for each")
         fair = c[2] if isinstance(c[2], Fairness) else Fairness((), False, span=place_of(c[0]))
         body: FormulaBody = c[-1]
-        return syntax.Promise(first, body.body, body.doc, fair.names, fair.weakly, span=extent(c))
+        formula = Formula(first, body.body, body.doc, span=extent(c))
+        return syntax.Promise(formula, fair.names, fair.weakly, span=extent(c))
 
     def record(self, c: Children) -> syntax.RecordDecl:
         block = _Items(c)

@@ -152,7 +152,7 @@ DECLARATIONS = {
 
 MEMBERS = {
     **dict.fromkeys(("always", "safety", "lemma", "theorem", "ensure"), "write `invariant name: ...`"),
-    **dict.fromkeys(("liveness", "finally", "leads_to"), "write `eventually delivered`"),
+    **dict.fromkeys(("liveness", "finally", "leads_to"), "write `eventually name: ...`"),
     **dict.fromkeys(("init", "initial", "initially", "initialize"), "a first value stands with its variable"),
     **dict.fromkeys(("variables", "vars", "locals", "fields"), "state variables stand under `state:`"),
     **dict.fromkeys(("msg", "packet", "event", "channel", "chan"), "a packet kind is `message KIND(...)`"),

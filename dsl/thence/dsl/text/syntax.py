@@ -425,16 +425,9 @@ class Procedure(Node):
 class Promise(Node):
     """`eventually NAME: P`, or `eventually NAME: forall p. P leads to Q`; `under fair ...` may follow the name."""
 
-    name: Name
-    body: Expr
-    doc: str = ""
+    formula: Formula
     fairness: tuple[Name, ...] = ()
     weakly: bool = False
-
-    @property
-    def formula(self) -> Formula:
-        """What is promised, with its name."""
-        return Formula(self.name, self.body, self.doc, span=self.span)
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,9 +253,8 @@ class _Printer:
                 if formula.parameters:
                     name += f"({_parameters(formula.parameters)})"
                 return self.formula(item, f"{keyword}{name}:", formula, 1)
-            case syntax.Promise(name, body, doc, fairness, weakly):
-                header = f"eventually {name.text}{_fairness(fairness, weakly)}:"
-                return self.formula(item, header, Formula(name, body, doc), 1)
+            case syntax.Promise(formula, fairness, weakly):
+                return self.formula(item, f"eventually {formula.name.text}{_fairness(fairness, weakly)}:", formula, 1)
             case syntax.Induction(relation, variables, claim):
                 header = f"by induction on {relation.text}({_names(variables)}) claim:"
                 return self.formula(item, header, Formula(Name(""), claim), 1)

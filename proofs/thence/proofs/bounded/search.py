@@ -17,7 +17,8 @@ from thence.dsl.ir.properties import FAULT
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.narrate import run as narrated
-from thence.dsl.run.system import Action, State, System, in_scope, watching
+from thence.dsl.run.scoped import in_scope, watching
+from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Packet
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import condition_at

@@ -16,7 +16,8 @@ from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.narrate import NarratedStep, execution, run, text
 from thence.dsl.run.promises import Instance
-from thence.dsl.run.system import Action, State, System, in_scope
+from thence.dsl.run.scoped import in_scope
+from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph

@@ -16,7 +16,7 @@ from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
 from thence.dsl.export.tla.names import Names, prelude, words
 from thence.dsl.export.tla.statements import Operators, packet_field
 from thence.dsl.ir.types import BOOL, Type
-from thence.dsl.run.system import in_scope
+from thence.dsl.run.scoped import in_scope
 
 _MODULE_NAMES = words("""
 Process Limit Destinations Initial Carries Carried Observe Send Take CausalSend Receive Tick Duplicate Lose Init Next

@@ -1,0 +1,28 @@
+"""A protocol as a scope, or a question, changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from thence.dsl import ir
+from thence.dsl.ir.constants import with_values
+from thence.dsl.run.causality import WATCHED
+
+
+def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
+    """The protocol with the scope's constants, on its network, which may do less than the protocol's own.
+
+    Raises: NoSuchProcess, for a role.
+    """
+    protocol = with_values(protocol, dict(workload.constants), workload.processes)
+    if not workload.fifo or not protocol.network.reordering:
+        return protocol
+    return replace(protocol, network=replace(protocol.network, reordering=False))
+
+
+def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
+    """The protocol, claiming those of the `WATCHED` properties that are asked for: the system then judges them."""
+    asked = {*properties}
+    more = [name for name in WATCHED if name in asked and name not in protocol.properties]
+    return replace(protocol, properties=(*protocol.properties, *more)) if more else protocol
