@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import time
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from tests.browser import started
 
 from thence.conformance.cases.recorded_case import read_case
+from thence.play import page as page_module
 from thence.play.recording import (
     MOST_EVENTS,
     MOST_WHOLE,
+    Shown,
     case_page,
     document,
     fault_of,
@@ -102,6 +107,40 @@ def test_a_million_events_open_at_the_violation_within_seconds() -> None:
     config = kept(recording_page(execution, "run"))
     assert time.perf_counter() - begun < 30, "seconds, on a busy machine"
     assert len(config["kept"]["run"]["steps"]) == len(TRIANGLE)
+
+
+def test_the_causal_past_of_a_message_is_that_of_the_vector_clocks() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node")
+    random = Random(3)
+    events: list[Event] = []
+    under_way: list[tuple[int, str]] = []
+    clocks: list[set[str]] = [set() for _ in range(4)]
+    carried: dict[str, set[str]] = {}
+    for number in range(150):
+        if not under_way or random.random() < 0.5:
+            process = random.randrange(4)
+            message = f"n{number}"
+            destinations = tuple(other for other in range(4) if other != process and random.random() < 0.6)
+            carried[message] = set(clocks[process])
+            clocks[process].add(message)
+            events.append(Send(process, message, destinations))
+            under_way += [(to, message) for to in destinations]
+        else:
+            to, message = under_way.pop(random.randrange(len(under_way)))
+            clocks[to] |= {message} | carried[message]
+            events.append(Deliver(to, message))
+    run = document(Shown(Execution(4, tuple(events)), tuple(range(len(events)))), (), "run")
+    source = (Path(page_module.__file__).parent / "front" / "run.js").read_text(encoding="utf-8")
+    asked = f"""{source}
+    const run = new Run({json.dumps(run)});
+    const past = (name) => [...pastOf(run, name).keys()].filter((each) => each !== name);
+    const pasts = [...run.messages.keys()].map((name) => [name, past(name)]);
+    console.log(JSON.stringify(pasts));"""
+    said = subprocess.run([node, "--input-type=module"], input=asked, capture_output=True, text=True, check=True)
+    pasts = {name: set(past) for name, past in json.loads(said.stdout)}
+    assert pasts == carried and max(map(len, pasts.values())) > 20
 
 
 def test_a_case_stands_above_what_the_protocol_does_in_it() -> None:

@@ -33,8 +33,8 @@ COMMANDS = {
     "fmt": "Write files in their canonical form. Comments are kept.",
     "run": "Run a protocol step by step. Plays a random run, a scenario of the file, or a counterexample again.",
     "repl": "Step through a protocol by hand. Shows what can happen, what a step changes, and what a property says.",
-    "play": "Watch a protocol in the browser. Shows the source, a diagram that one plays, states, and what the "
-    "properties say; explores and finds.",
+    "play": "Watch a protocol in the browser. The page shows the source, a diagram, the states and the properties, "
+    "and explores on demand.",
     "lsp": "Serve an editor by the language server protocol. It gives diagnostics, hover, completion, rename, and "
     "verdicts beside the lines.",
     "explore": "Visit every state of a protocol in a scope. A violation is shown by a shortest run that leads to it.",
@@ -43,28 +43,28 @@ COMMANDS = {
     "bmc": "Look for violations within a number of steps. A machine may have any number of processes; a protocol runs "
     "in a scope.",
     "infer": "Find invariants that prove what a machine states. A statement that is false is shown by a run.",
-    "recheck": "Check a certificate again, trusting nothing in it. Exits with 0 if it is confirmed, with 1 if it is "
-    "not what it says, with 3 if that could not be decided.",
+    "recheck": "Check a certificate again, trusting nothing in it. Exits with 0 if all of it is confirmed, with 1 if "
+    "its claims do not follow, with 3 if that could not be decided.",
     "conform": "Drive an implementation through random schedules. It may be written in any language; the oracle and, "
     "where one is given, the protocol judge it.",
     "mutate": "Plant small faults and see whether anything notices. They go into protocols, machines and "
     "implementations.",
-    "demo": "Run an implementation over a bad network and judge it. Each process is one of the operating system, and "
-    "what happens is recorded.",
+    "demo": "Run an implementation over a bad network and judge it. Each process is a process of the operating system, "
+    "and what happens is recorded.",
     "verify": "Check everything that the files state. That is: theorems, machines, scopes, links, mutants, and the "
     "shipped implementations.",
-    "executions": "Classify executions: causal, FIFO, and others. Shows what separates the kinds, and which protocol "
-    "generates which.",
+    "executions": "Classify executions: causal, FIFO, and others. Shows executions that separate the kinds, and which "
+    "protocols generate them.",
     "compare": "Count what implementations cost. Metadata, space, operations and latency stand beside what the "
     "literature claims.",
-    "evaluate": "Measure implementations on a simulated network. Measured are latency, throughput, bytes, control "
+    "evaluate": "Measure implementations on a simulated network. It measures latency, throughput, bytes, control "
     "packets and state.",
     "sweep": "Measure implementations under each combination of settings. It runs on Spark, and goes on where it "
     "was stopped.",
     "matrix": "Drive a system under each assumption about its surroundings. The assumptions are about channels and "
     "about applications, one by one.",
-    "cover": "Compare the schedulers. Says what each hits, and which handlers, branches and states of the protocol it "
-    "reaches.",
+    "cover": "Compare the schedulers. Says how often each one finds a failure, and which handlers, branches and "
+    "states of the protocol it reaches.",
 }
 
 PROGRAM = "thence"

@@ -12,7 +12,7 @@ MOST_PROCESSES = 256
 File = Annotated[str, typer.Argument(help="A .thence file, or the bare name of a library file.")]
 Sends = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option(help="The messages that each process sends: one number for all, or one for each, such as 2,1,1."),
+    typer.Option(help="How many messages each process sends: one number for all, or one for each, such as 2,1,1."),
 ]
 Processes = Annotated[Optional[int], typer.Option(min=1, help="The number of processes.")]  # noqa: UP045
 SettingTexts = Annotated[
@@ -23,6 +23,7 @@ SettingTexts = Annotated[
     ),
 ]
 ScopeName = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file. By default, all of them.")]  # noqa: UP045
+OneScope = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file. By default, the first.")]  # noqa: UP045
 MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, in place of its subject.")]  # noqa: UP045
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
@@ -47,8 +48,8 @@ Schedules = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option(
         "--schedules-from",
-        help="Try the executions in this file first: what any command printed with --json, a recorded case or trace; "
-        "or 'prover': what it finds against the file of the protocol. Repeatable.",
+        help="Try the executions in this file first: the --json output of any command, a recorded case, or a trace. "
+        "The word 'prover' takes the counterexamples of the prover to the file of the protocol. Repeatable.",
     ),
 ]
 Claims = Annotated[

@@ -63,7 +63,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example("thence explore rst --mutant no_merge --scope two", "See how a planted fault is found."),
         Example(
             "thence explore rst --mutant no_merge --scope two --html run.html",
-            "Keep the counterexample as a page on which one plays it.",
+            "Write the counterexample as a page that plays it step by step.",
         ),
     ),
     "export": (
@@ -83,7 +83,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "infer": (
         Example(
-            "thence infer synchronous rendezvous --hide all", "Find the invariants of a machine of the library again."
+            "thence infer synchronous rendezvous --hide all",
+            "Find the invariants of a machine of the library, as if it had none.",
         ),
     ),
     "recheck": (Example("thence recheck fifo-certificate --jobs 1", "Check a certificate that somebody gave you."),),

@@ -82,7 +82,7 @@ def _invocation(parameter: Any) -> str:
     written = ", ".join(sorted(parameter.opts, key=len))
     if parameter.secondary_opts:
         return f"{written}, {', '.join(parameter.secondary_opts)}"
-    return written if parameter.is_flag else f"{written} {parameter.metavar}"
+    return written if parameter.is_flag or parameter.count else f"{written} {parameter.metavar}"
 
 
 def _says(parameter: Any) -> str:
@@ -93,7 +93,8 @@ def _says(parameter: Any) -> str:
 def _limits(parameter: Any) -> Iterator[str]:
     """The default and the range of a value, as far as they say something."""
     default = parameter.default
-    if isinstance(default, str | int | float) and not isinstance(default, bool) and default != "":
+    counted = getattr(parameter, "count", False)
+    if isinstance(default, str | int | float) and not isinstance(default, bool) and default != "" and not counted:
         yield f"default: {default:g}" if isinstance(default, float) else f"default: {default}"
     least, most = getattr(parameter, "min", None), getattr(parameter, "max", None)
     if most is not None:

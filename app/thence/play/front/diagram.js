@@ -8,6 +8,8 @@ const LEAST_STEP = 44;
 const MOST_STEP = 96;
 const LANE = 64;
 const TOP = 34;
+/** So many messages of a causal past are named in words. */
+const MOST_NAMES = 40;
 
 export class Diagram {
   /**
@@ -344,14 +346,15 @@ export class Diagram {
     const marked = this.selection();
     if (!marked) return "";
     const run = this.run;
-    const names = (found) => [...found].map((name) => run.called(name)).join(", ");
     if (marked.pinned && marked.pinned !== marked.chosen) {
       const forward = chain(run, marked.pinned, marked.chosen);
       const way = forward.length ? forward : chain(run, marked.chosen, marked.pinned);
       if (!way.length) return `${run.called(marked.pinned)} and ${run.called(marked.chosen)} are concurrent: neither happened before the other`;
       return `happens before: ${way.map((name) => run.called(name)).join(" → ")}`;
     }
-    const past = names([...marked.past].sort((a, b) => run.messages.get(a).sent - run.messages.get(b).sent));
+    const before = [...marked.past].sort((a, b) => run.messages.get(b).sent - run.messages.get(a).sent);
+    const named = before.slice(0, MOST_NAMES).reverse().map((name) => run.called(name)).join(", ");
+    const past = before.length > MOST_NAMES ? `${before.length.toLocaleString("en")} messages, the last of them ${named}` : named;
     return `${run.called(marked.chosen)}: ${past ? `in its causal past: ${past}` : "no message is in its causal past"}`;
   }
 }

@@ -19,6 +19,15 @@ export function statePanel(run, at) {
   return h("div", { class: "wide" }, h("table", { class: "states" }, h("thead", {}, header), h("tbody", {}, rows)));
 }
 
+/** So many lines of a list are shown. */
+const MOST_LINES = 100;
+
+/** The first lines, and how many more there are. */
+function lines(items, line) {
+  const more = items.length - MOST_LINES;
+  return h("ul", { class: "list" }, items.slice(0, MOST_LINES).map(line), more > 0 && h("li", { class: "none" }, `and ${more.toLocaleString("en")} more`));
+}
+
 /** Packets on their way, and messages that are not delivered everywhere. */
 export function flightPanel(run, at) {
   const counts = new Map();
@@ -26,15 +35,16 @@ export function flightPanel(run, at) {
     const text = `${packet[PACKET.text]} from ${run.process(packet[PACKET.from])} to ${run.process(packet[PACKET.to])}`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
-  const flying = [...counts].map(([text, count]) => h("li", {}, text, count > 1 && ` (${count} times)`));
-  const due = run.undelivered(at).map(({ message, due: processes }) => {
+  const flying = [...counts];
+  const due = run.undelivered(at);
+  const dueLine = ({ message, due: processes }) => {
     const whom = processes.map((process) => run.process(process) + (message.received.get(process) <= at ? ", where it waits" : ""));
     return h("li", {}, `${run.called(message.name)} is not delivered yet by ${whom.join("; ")}`);
-  });
+  };
   return [
     h("h3", {}, "In flight"),
-    flying.length ? h("ul", { class: "list" }, flying) : h("p", { class: "none" }, "nothing"),
-    due.length ? [h("h3", {}, "Not delivered"), h("ul", { class: "list" }, due)] : null,
+    flying.length ? lines(flying, ([text, count]) => h("li", {}, text, count > 1 && ` (${count} times)`)) : h("p", { class: "none" }, "nothing"),
+    due.length ? [h("h3", {}, "Not delivered"), lines(due, dueLine)] : null,
   ];
 }
 

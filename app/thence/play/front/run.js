@@ -37,7 +37,6 @@ export class Run {
     /** Of each process: the steps after which it has other values, ascending. */
     this.changes = Array.from({ length: this.processes }, (_, process) => [{ step: 0, values: this.head.initial[process] }]);
     this.messages = new Map();
-    this.byStep = Array.from({ length: this.length + 1 }, () => []);
     this.violations = [];
     this.steps.forEach((step, at) => {
       const number = at + 1;
@@ -53,6 +52,15 @@ export class Run {
       }
       for (const found of step.violations || []) this.violations.push({ step: number, ...found });
     });
+    /** Of each process: the messages that it has sent or delivered, in this order. */
+    this.seen = Array.from({ length: this.processes }, () => []);
+    for (const message of this.messages.values()) {
+      this.seen[message.from].push({ step: message.sent, message });
+      for (const [process, step] of message.delivered) if (process !== message.from) this.seen[process].push({ step, message });
+    }
+    for (const seen of this.seen) seen.sort((one, two) => one.step - two.step);
+    /** The causal pasts that were asked for last. */
+    this.pasts = new Map();
     /** The packets that are on their way in each stretch of steps; one that never arrives is where it was sent. */
     this.buckets = new Map();
     this.packets.forEach((packet, number) => {
@@ -127,21 +135,30 @@ export class Run {
  * @returns {Map<string, string|null>} each with the message after it on a way to `name`
  */
 export function pastOf(run, name) {
+  const known = run.pasts.get(name);
+  if (known) return known;
+  if (run.pasts.size > 8) run.pasts.clear();
   const past = new Map([[name, null]]);
   const open = [name];
-  while (open.length) {
-    const after = open.shift();
+  /** Of each process: how many of what it has seen are in the past already. */
+  const reached = run.seen.map(() => 0);
+  for (let place = 0; place < open.length; place += 1) {
+    const after = open[place];
     const message = run.messages.get(after);
     if (!message) continue;
-    for (const other of run.messages.values()) {
+    const seen = run.seen[message.from];
+    const found = [];
+    while (reached[message.from] < seen.length && seen[reached[message.from]].step < message.sent) {
+      found.push(seen[reached[message.from]].message);
+      reached[message.from] += 1;
+    }
+    for (const other of found.sort((one, two) => one.sent - two.sent)) {
       if (past.has(other.name)) continue;
-      const known = other.from === message.from ? other.sent : other.delivered.get(message.from);
-      if (known !== undefined && known < message.sent) {
-        past.set(other.name, after);
-        open.push(other.name);
-      }
+      past.set(other.name, after);
+      open.push(other.name);
     }
   }
+  run.pasts.set(name, past);
   return past;
 }
 

@@ -96,8 +96,8 @@ def conform(
     replay: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="Run only the schedule in this file; in its protocol, unless another is given, and with the given "
-            "system, or with --trust-file its own."
+            help="Run only the schedule in this file. Its protocol judges, unless another is given. The system is "
+            "the given one, or with --trust-file the one that the file names."
         ),
     ] = None,
     trust_file: TrustFile = False,

@@ -55,22 +55,29 @@ def mutate(
         typer.Option(min=0.1, help="The time limit for one mutant, in seconds. After it, the mutant is undecided."),
     ] = 120.0,
     at_least: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="The score that is expected. Below it, the exit code is 1.")
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="The expected score: the share of the mutants that are noticed. Below it, the exit code is 1.",
+        ),
     ] = 0.0,
-    save: Annotated[
+    survivors: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Write the mutants that stay alive to this directory, a file each."),
+        typer.Option("--save", help="Write each mutant that nothing notices to this directory, as a file of its own."),
     ] = None,
     results: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Keep every fate in this directory, and judge no mutant again whose fate is there."),
+        typer.Option(
+            help="Keep the result of each mutant in this directory, and judge no mutant again whose result is there."
+        ),
     ] = None,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Judges small faults in a file, or in the whole library."""
     limits = Limits(jobs, timeout, limit, budget)
-    request = MutateRequest(file, tuple(names or ()), impl, limits, at_least, save, results)
+    request = MutateRequest(file, tuple(names or ()), impl, limits, at_least, survivors, results)
     run_command("mutate", json, lambda session: _mutated(session, request), verbose)
 
 

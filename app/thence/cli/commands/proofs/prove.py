@@ -38,10 +38,10 @@ def prove(
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Solve everything again, and keep nothing.")] = False,
     cores: Annotated[
-        bool, typer.Option("--cores", help="Say which hypotheses each proof uses, and which none does.")
+        bool, typer.Option("--cores", help="Say which hypotheses each proof uses, and which no proof uses.")
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Prove again after each saved edit what it touches, until Ctrl-C.")
+        bool, typer.Option("--watch", help="After each saved edit, prove again what the edit affects, until Ctrl-C.")
     ] = False,
     stability: Annotated[
         int, typer.Option(min=0, help="Ask each obligation again under this many seeds, orders and names.")

@@ -25,7 +25,8 @@ from thence.spec.words import counted
 def recheck(
     directory: Annotated[str, typer.Argument(help="A certificate, from prove --certificate.")],
     proofs: Annotated[
-        bool, typer.Option("--proofs/--no-proofs", help="Whether proof objects are checked; without, no level is L4.")
+        bool,
+        typer.Option("--proofs/--no-proofs", help="Whether proof objects are checked. If not, no level is L4."),
     ] = True,
     rederive: Annotated[
         bool,

@@ -46,15 +46,15 @@ def explore(
     storage: Annotated[
         str,
         typer.Option(
-            help="How states are stored: exact; layers, which are as exact and need less memory where every step is "
-            "progress; or disk, which are as exact, in files."
+            help="How states are stored: exact, in memory; layers, which needs less memory where every step is "
+            "progress; or disk, in files. All of them are exact."
         ),
     ] = "exact",
     folder: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="With --storage disk: keep the files in this folder until the exploration is over, so that it goes on "
-            "where it was stopped."
+            help="With --storage disk: keep the files in this folder until the exploration is over. A stopped "
+            "exploration goes on from them."
         ),
     ] = None,
     any_number: Annotated[
@@ -79,7 +79,7 @@ def explore(
     ] = None,
     html: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Write the first counterexample to this file, as a page on which one plays it."),
+        typer.Option(help="Write the first counterexample to this file, as a page that plays it step by step."),
     ] = None,
     no_packets: NoPackets = False,
     verbose: Verbose = 0,

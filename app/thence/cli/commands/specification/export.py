@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from thence.api.targets import Choice, targets
-from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends
+from thence.cli.options import File, Json, MutantName, Processes, Sends
 from thence.cli.output import BadInput, Output
 from thence.cli.session import run_command, write_text
 from thence.dsl import ir
@@ -28,7 +28,7 @@ def export(
     file: File,
     name: Annotated[Optional[str], typer.Argument(help="A machine or protocol. By default, the protocol.")] = None,  # noqa: UP045
     output: Annotated[str, typer.Option(help="The directory that gets the modules.")] = "tla",
-    scope: ScopeName = None,
+    scope: Annotated[Optional[str], typer.Option(help="The scope of the protocol, where the file has several.")] = None,  # noqa: UP045
     processes: Processes = None,
     sends: Sends = None,
     mutant: MutantName = None,

@@ -19,7 +19,6 @@ from thence.cli.options import (
     Json,
     MutantName,
     Processes,
-    ScopeName,
     Sends,
     SettingTexts,
     TrustFile,
@@ -83,7 +82,10 @@ PlayedFile = Annotated[
 
 def play(
     file: PlayedFile,
-    scope: ScopeName = None,
+    scope: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A scope of the file. By default, the first whose runs end."),
+    ] = None,
     processes: Processes = None,
     sends: Sends = None,
     mutant: MutantName = None,
@@ -98,17 +100,17 @@ def play(
     ] = None,
     html: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Write the run to this file, as a page that needs no server, and serve nothing."),
+        typer.Option(help="Write the run to this file, as a page that needs no server, and start no server."),
     ] = None,
     against: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Of a recorded case: the protocol to show beside it, in place of the one that it names."),
+        typer.Option(help="For a recorded case: the protocol to show beside it, in place of the one that it names."),
     ] = None,
     impl: Impl = None,
     exec_: Exec = None,
     trust_file: TrustFile = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port. By default, a free one.")] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether a browser is opened.")] = True,
     json: Json = False,
 ) -> None:
     """Serves the player to the browser of this machine, until Ctrl-C."""

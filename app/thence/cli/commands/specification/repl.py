@@ -7,7 +7,7 @@ import sys
 from thence.api.running import Manner, ran
 from thence.api.specifications import load
 from thence.api.targets import Choice
-from thence.cli.options import File, Json, MutantName, Processes, ScopeName, Sends, SettingTexts
+from thence.cli.options import File, Json, MutantName, OneScope, Processes, Sends, SettingTexts
 from thence.cli.output import AS_EXPECTED, REFUTED, Output
 from thence.cli.session import Session, run_command
 from thence.repl.loop import Place, talk
@@ -16,7 +16,7 @@ from thence.repl.terminal import prepare
 
 def repl(
     file: File,
-    scope: ScopeName = None,
+    scope: OneScope = None,
     processes: Processes = None,
     sends: Sends = None,
     mutant: MutantName = None,

@@ -15,8 +15,8 @@ from thence.cli.options import (
     Json,
     MutantName,
     NoPackets,
+    OneScope,
     Processes,
-    ScopeName,
     Seed,
     Sends,
     SettingTexts,
@@ -31,7 +31,7 @@ from thence.spec.verdict import Verdict
 
 def run(
     file: File,
-    scope: ScopeName = None,
+    scope: OneScope = None,
     processes: Processes = None,
     sends: Sends = None,
     mutant: MutantName = None,

@@ -37,7 +37,10 @@ ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 def executions(
     protocols: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Argument(help="Protocols: also count what each generates. By default those of the library, not counted."),
+        typer.Argument(
+            help="The protocols that are asked, and whose executions are counted. By default those of the library, "
+            "without counts."
+        ),
     ] = None,
     processes: Annotated[int, typer.Option(min=2, max=5, help="The greatest number of processes of an execution.")] = 4,
     messages: Annotated[int, typer.Option(min=1, max=5, help="The greatest number of messages of an execution.")] = 4,

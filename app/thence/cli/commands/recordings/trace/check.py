@@ -28,21 +28,29 @@ def check(
     merge: Merge = False,
     spark: Annotated[
         Optional[bool],  # noqa: UP045
-        typer.Option(help="Judge the files on Spark, or one after the other; by default as many or large as they are."),
+        typer.Option(
+            help="Judge the files on Spark, or one after the other. By default, on Spark where they are many or large."
+        ),
     ] = None,
     master: Annotated[str, typer.Option(help="Any Spark master, whose workers have the files as well.")] = "local[*]",
     against: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="A library protocol or a file, or FILE:PROTOCOL, to replay every recorded event in."),
+        typer.Option(
+            help="The protocol in which every recorded event is replayed: a file of yours or of the library, or "
+            "FILE:PROTOCOL."
+        ),
     ] = None,
     states: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="With --against: how many possible states are looked at; 20,000 by default."),
+        typer.Option(min=1, help="With --against: the most possible states that are looked at. By default, 20,000."),
     ] = None,
     svg: Annotated[Optional[str], typer.Option(help="Write the diagram of what is wrong to this file.")] = None,  # noqa: UP045
     follow: Annotated[
         bool,
-        typer.Option(help="Judge a file while it is still being written, until Ctrl-C; - until the pipe ends."),
+        typer.Option(
+            "--follow",
+            help="Judge a file while it is being written, until Ctrl-C. The file '-' is a pipe, judged until it ends.",
+        ),
     ] = False,
     verbose: Verbose = 0,
     json: Json = False,
