@@ -61,8 +61,8 @@ KEYWORDS: dict[str, str] = {
     "def": "`def f(m: message): e` names an expression: `f(x)` stands for e with x for m.",
     "procedure": "`procedure p(a: nat):` names statements that handlers call.",
     "eventually": "`eventually delivered under fair receive`: every fair run delivers every message. "
-    "`eventually NAME: P`: in every fair run P is true at some time; `P leads to Q`: whenever P is true, Q is true then "
-    "or later.",
+    "`eventually NAME: P`: in every fair run P is true at some time; `P leads to Q`: whenever P is true, Q is "
+    "true then or later.",
     "leads": "`eventually NAME: P leads to Q`: in every fair run, whenever P is true, Q is true then or later.",
     "at": "`at rest NAME: P`: P is true in every state in which nothing can happen any more.",
     "rest": "`at rest NAME: P`: P is true in every state in which nothing can happen any more.",
