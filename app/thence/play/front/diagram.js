@@ -10,6 +10,8 @@ const LANE = 64;
 const TOP = 34;
 /** So many messages of a causal past are named in words. */
 const MOST_NAMES = 40;
+/** So many packets that were sent before what is in sight and arrive after it are drawn; the others are counted. */
+const MOST_PASSING = 60;
 
 export class Diagram {
   /**
@@ -187,7 +189,7 @@ export class Diagram {
   /** Where messages wait: at their sender before they go out, at their receiver before they are delivered. */
   buffers(first, last) {
     const found = [];
-    for (const message of this.run.messages.values()) {
+    for (const message of this.run.waiting(first, last)) {
       for (const [process, received] of message.received) {
         const until = message.delivered.get(process) ?? this.run.length + 0.4;
         if (until > received && until >= first && received <= last) {
@@ -225,6 +227,7 @@ export class Diagram {
   ways(first, last) {
     const found = [];
     const kinds = this.run.kinds.map((kind) => kind.name);
+    let passing = 0;
     for (const number of this.run.crossing(first, last)) {
       const packet = this.run.packets[number];
       const [kind, message, from, to, sent, arrived, lost, text] = packet;
@@ -232,6 +235,8 @@ export class Diagram {
       if (this.hidden.has(kind)) continue;
       const control = !message;
       const end = arrived ?? lost ?? sent + 1;
+      if (end < first || sent > last) continue;
+      if (sent < first && end > last && !(message && this.marked && !this.look(message).includes("dim")) && (passing += 1) > MOST_PASSING) continue;
       // A packet that does not arrive ends between two lanes, before the one that it goes to.
       const lanes = Math.max(Math.abs(from - to), 1);
       const share = arrived ? 1 : (lanes - (lost ? 0.35 : 0.5)) / lanes;
@@ -253,6 +258,10 @@ export class Diagram {
       }
       group.append(svg("title", {}, `${text} from p${from} to p${to}, sent by step ${sent}${arrived ? `, arrives by step ${arrived}` : lost ? `, lost by step ${lost}` : ", on its way"}`));
       found.push(group);
+    }
+    if (passing > MOST_PASSING) {
+      const more = `and ${(passing - MOST_PASSING).toLocaleString("en")} packets that are on their way all the time`;
+      found.push(svg("text", { x: this.host.scrollLeft + 52, y: this.height - 9, class: "more" }, more));
     }
     return found;
   }

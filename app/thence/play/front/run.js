@@ -59,6 +59,7 @@ export class Run {
       for (const [process, step] of message.delivered) if (process !== message.from) this.seen[process].push({ step, message });
     }
     for (const seen of this.seen) seen.sort((one, two) => one.step - two.step);
+    this.stretches = undefined;
     /** The causal pasts that were asked for last. */
     this.pasts = new Map();
     /** The packets that are on their way in each stretch of steps; one that never arrives is where it was sent. */
@@ -71,6 +72,42 @@ export class Run {
         else this.buckets.set(bucket, [number]);
       }
     });
+  }
+
+  /** The messages that may wait somewhere between two steps, at their sender or after an arrival; each once. */
+  waiting(first, last) {
+    this.stretches ??= this.stretched();
+    const found = new Set();
+    for (let bucket = Math.floor(first / BUCKET); bucket <= Math.floor(last / BUCKET); bucket += 1) {
+      for (const message of this.stretches.get(bucket) || []) found.add(message);
+    }
+    return found;
+  }
+
+  /** By stretch of steps: the messages of which one waits there. */
+  stretched() {
+    const left = new Map();
+    for (const packet of this.packets) {
+      const message = packet[PACKET.message];
+      if (message && !left.has(message)) left.set(message, packet[PACKET.sent]);
+    }
+    const found = new Map();
+    const enter = (message, from, to) => {
+      for (let bucket = Math.floor(from / BUCKET); bucket <= Math.floor(to / BUCKET); bucket += 1) {
+        const there = found.get(bucket);
+        if (there) there.add(message);
+        else found.set(bucket, new Set([message]));
+      }
+    };
+    for (const message of this.messages.values()) {
+      const out = left.get(message.name) ?? this.length;
+      if (out > message.sent) enter(message, message.sent, out);
+      for (const [process, received] of message.received) {
+        const until = message.delivered.get(process) ?? this.length;
+        if (until > received) enter(message, received, until);
+      }
+    }
+    return found;
   }
 
   /** The values of a process's variables after so many steps, and the step that made them so. */
