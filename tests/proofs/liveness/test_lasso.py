@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.dsl import ir
+from thence.dsl.run.values import Message
 from thence.proofs.engines import explore
 from thence.proofs.fairness.components import components
 from thence.proofs.liveness.lasso import LassoSearch, explain_lasso, find_lasso
@@ -35,7 +36,7 @@ def test_cykas_starves_on_a_reordering_network(library: Library) -> None:
     """One sender and one helper: the secret mode of process 0 never ends."""
     found = for_ever(library("cykas").protocols[0], (1, 2, 0), (0, 2, 0), ((1,), (0, 2), ()))
     assert found.lasso is not None
-    assert found.lasso.message.src == 0
+    assert isinstance(found.lasso.owed, Message) and found.lasso.owed.src == 0
     assert (len(found.lasso.stem), len(found.lasso.cycle)) == (5, 7)
     system = found.lasso.system
     mode = next(at for at, variable in enumerate(system.protocol.state) if variable.name == "MODE")

@@ -10,6 +10,7 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.system import State
+from thence.dsl.run.values import Message
 from thence.proofs.liveness.lasso import find_lasso, lines_for
 from thence.proofs.liveness.order_lines import CONSTANT
 from thence.proofs.liveness.order_system import Again, OrderAbstractSystem
@@ -127,7 +128,7 @@ def test_starvation_is_found_where_numbers_grow(specify: Specify) -> None:
     protocol = specify(COUNTER.replace("TEST", "if n < last: return")).protocols[0]
     found = find_lasso(protocol, ir.Workload(2, (2, 0), ((1,), ()), sending=ir.ForEver((2, 0))))
     assert found.lines is not None and found.lasso is not None
-    assert found.lasso.message.src == 0
+    assert isinstance(found.lasso.owed, Message) and found.lasso.owed.src == 0
     assert found.lasso.stem and not found.lasso.cycle
 
 
@@ -166,5 +167,5 @@ def test_algorithm_1_starves_without_its_timer(library: Library) -> None:
     assert isinstance(mutant, ir.Protocol)
     workload = ir.Workload(3, (1, 2, 0), ((1,), (0, 2), ()), sending=ir.ForEver((0, 2, 0)))
     lasso = find_lasso(mutant, workload).lasso
-    assert lasso is not None and lasso.message.src == 0
+    assert lasso is not None and isinstance(lasso.owed, Message) and lasso.owed.src == 0
     assert all(step.outcome.state.history.pending for step in lasso.cycle)

@@ -53,6 +53,8 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
         notes.append("causally_ordered is not in the export: the observer forgets deliveries; `causal` implies it")
     if writer.timers:
         notes.append("`delivered` is not in the export: with timers it is not a property of single states")
+    for keyword, names_of in (("at rest", protocol.rest), ("eventually", protocol.promises)):
+        notes += [f"`{keyword} {each.name}` is not in the export: `thence explore` judges it" for each in names_of]
     remarks = [f"(* {line} *)" for line in (f"{protocol.name}: {described}", *notes)]
     text = "\n".join([f"---- MODULE {module} ----", *remarks, *lines, "====", ""])
     files = {f"{module}.tla": text, f"{module}.cfg": writer.configuration(), "Thence.tla": prelude()}
@@ -353,10 +355,6 @@ class _Writer:
             lines.append("Delivered == net = EmptyMap => pending = EmptyMap")
         for formula in self.protocol.invariants:
             lines.append(f"Invariant_{formula.name} == {tla(formula.body, Scope(self.names.inside()))}")
-        unsaid = [f"at rest {one.name}" for one in self.protocol.rest]
-        unsaid += [f"eventually {one.name}" for one in self.protocol.promises]
-        if unsaid:
-            lines.append(f"\\* Not stated here: {', '.join(unsaid)}.")
         return [*lines, ""]
 
     @property
