@@ -48,6 +48,18 @@ def test_a_lasso_keeps_its_turn() -> None:
     assert config["kept"]["run"]["cycle"] == turn
 
 
+def test_the_command_names_the_file_as_it_is_found(tmp_path: Path) -> None:
+    own = tmp_path / "own.thence"
+    own.write_text(
+        next(path for path in library() if path.stem == "fifo").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    loaded = load(str(own))
+    assert loaded.specification is not None
+    (scope, *_) = loaded.specification.scopes
+    config = kept(single_file(loaded, {"scope": scope.name}))
+    assert config["kept"]["command"].startswith("thence play own.thence --")
+
+
 @pytest.mark.long(but=("mf", "cykas"))
 @pytest.mark.parametrize("name", [path.stem for path in library() if load(path.stem).specification.scenarios])
 def test_every_scenario_of_the_library_is_kept_in_a_small_file(name: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from thence.api.targets import Target
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
-from thence.dsl.load import Loaded
+from thence.dsl.load import Loaded, library
 from thence.play.backend.backend import Backend
 from thence.play.page import page
 from thence.spec.user_error import UserError
@@ -71,7 +71,8 @@ def config_of(
     for at, step in enumerate(run["steps"], 1):
         if "trail" not in step:
             step["trail"] = _answer(backend, "trail", {"session": session, "at": at})
-    command = " ".join(["thence play", name, *_options(start)])
+    file = name if loaded.path in library() else loaded.path.name
+    command = " ".join(["thence play", file, *_options(start)])
     kept = {
         "rules": backend.about({})["rules"], "name": name, "text": text, "summary": spec["summary"], "judged": judged,
         "command": command, "run": {**run, "cycle": cycle},
