@@ -16,6 +16,7 @@ from thence.api.statements import Explored, Results
 from thence.api.targets import Choice, Sends, Target, sends_text, targets
 from thence.dsl.find import known
 from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.scoped import asked_of
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
 from thence.proofs.native.kept_search import NotOnDisk
 from thence.proofs.native.progress_measure import NoMeasure
@@ -161,7 +162,7 @@ def explored(chosen: Sequence[Target], properties: Sequence[str], options: Optio
     for target in chosen:
         for name in properties:
             known(name, judgeable(target.protocol, target.workload), "property")
-    refused = _interpreted_anyway(chosen, options.engine)
+    refused = _interpreted_anyway(chosen, properties, options.engine)
     found: list[tuple[Target, Explored]] = []
     interrupted = False
     for at, target in enumerate(chosen):
@@ -180,7 +181,7 @@ def explored(chosen: Sequence[Target], properties: Sequence[str], options: Optio
     return Exploration(statements, complete=not interrupted, targets=tuple(target for target, _ in found), notes=notes)
 
 
-def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, str]:
+def _interpreted_anyway(chosen: Sequence[Target], properties: Sequence[str], engine: Engine) -> dict[int, str]:
     """Where native code is asked for: the targets, by position, that it cannot take, and why.
 
     Raises:
@@ -190,7 +191,8 @@ def _interpreted_anyway(chosen: Sequence[Target], engine: Engine) -> dict[int, s
         return {}
     from thence.proofs.native.engine import why_not
 
-    reasons = [why_not(system_of(target.protocol, target.workload)) for target in chosen]
+    asked = [asked_of(target.protocol, properties) if properties else target.protocol for target in chosen]
+    reasons = [why_not(system_of(one, target.workload)) for one, target in zip(asked, chosen, strict=True)]
     refused = {at: reason for at, reason in enumerate(reasons) if reason is not None}
     if len(refused) == len(chosen):
         raise BadRequest(f"native code cannot explore {chosen[0].subject}: {reasons[0]}")

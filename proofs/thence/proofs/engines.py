@@ -14,7 +14,7 @@ from thence.dsl import ir
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.local_steps import LocalStep
-from thence.dsl.run.scoped import watching
+from thence.dsl.run.scoped import asked_of
 from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
@@ -47,7 +47,7 @@ def explore(
         EnginesDisagree: by `both`, where they do not find the same.
         ValueError: where native code is asked for and cannot take the scope, or cannot store it so.
     """
-    system = system_of(watching(protocol, properties), workload)
+    system = system_of(asked_of(protocol, properties), workload)
     assert REDUCTIONS.keys() | {AUTO} >= {*method.reductions}, "there is no such reduction"
     request = ExplorationRequest(
         system, frozenset(properties), stop_when_refuted, limit, progress, method.resources,

@@ -190,12 +190,12 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
         wrong = missed(replace(scenario, protocol=mutated))
         if wrong:
             return Fate("killed", f"scenario {wrong}")
-    invariants = bool(mutated.invariants)
+    formulas = bool(mutated.formulas)
     different: list[KnownScope] = []
     equal: list[str] = []
     for scope in known.scopes:
         likeness = scope.record.likeness(mutated)
-        if not (likeness == "different" or (likeness == "same events" and invariants)):
+        if not (likeness == "different" or (likeness == "same events" and formulas)):
             equal.append(f"{scope.name} ({likeness})")
             continue
         different.append(scope)

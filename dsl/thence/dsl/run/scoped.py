@@ -21,6 +21,14 @@ def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
     return replace(protocol, network=replace(protocol.network, reordering=False))
 
 
+def asked_of(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
+    """The protocol as `properties` are asked of it: it claims those that are `WATCHED`, and promises no others."""
+    asked = {*properties}
+    protocol = watching(protocol, asked)
+    promises = tuple(promise for promise in protocol.promises if promise.name in asked)
+    return protocol if len(promises) == len(protocol.promises) else replace(protocol, promises=promises)
+
+
 def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
     """The protocol, claiming those of the `WATCHED` properties that are asked for: the system then judges them."""
     asked = {*properties}

@@ -18,6 +18,7 @@ from thence.dsl.run.execute import Delivered
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.machine_run import SENT, MachineRun, MachineState, Refusal
 from thence.dsl.run.narrate import NarratedStep, run
+from thence.dsl.run.scoped import asked_of
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.dsl.run.values import Fault, Message, Value
 from thence.proofs.explore.exploration import CUT_SHORT, PROGRESS_SECONDS, Coverage, Progress, path_to
@@ -281,7 +282,7 @@ def check_link(
 
     Stops at the first event that the machine refuses; the run to it is then a shortest one.
     """
-    return explore_link(LinkRun(link, System(protocol, workload)), progress=progress)
+    return explore_link(LinkRun(link, System(asked_of(protocol, ()), workload)), progress=progress)
 
 
 def explore_link(follow: LinkRun, *, progress: Callable[[Progress], None] | None = None) -> LinkCheck:

@@ -1,0 +1,107 @@
+"""Promises, and what is said of states at rest: runs that refute them, and what decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from thence.dsl import ir
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Method
+from thence.proofs.scopes.scenarios import play_scenario
+from thence.proofs.scopes.scopes import check_mutant, explore_scope
+from thence.spec.verdict import Verdict
+
+Specify: TypeAlias = Callable[[str], ir.Specification]
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "language.md"
+
+ECHO = """
+protocol echo:
+  network lossy, reordering
+  message MSG(m: message) carries m
+  message ACK(m: message)
+  state:
+    unacked: set of message
+    got: set of message
+  on causal_send(m):
+    unacked.add(m)
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    if m not in got:
+      got.add(m)
+      deliver m
+    send ACK(m) to j
+  on receive ACK(m) from j: unacked.remove(m)
+  periodically:
+    for m in unacked: send MSG(m) to m.dst
+  at rest done: forall p: process. unacked@p is empty
+  eventually acknowledged under fair receive: forall p: process. unacked@p is not empty leads to unacked@p is empty
+  property causal
+
+scope two of echo:
+  processes 2
+  sends 1, 1
+  losses 1
+
+mutant silent of echo:
+  on receive MSG(m) from j:
+    if m not in got:
+      got.add(m)
+      deliver m
+      send ACK(m) to j
+  expect refuted acknowledged in two
+
+mutant restless of echo:
+  state:
+    beat: bool
+  periodically:
+    beat := not beat
+    for m in unacked: send MSG(m) to m.dst
+  expect unknown done in two
+
+scenario halfway of echo:
+  processes Ann, Ben
+  Ann sends m to Ben
+  expect unknown acknowledged, done
+"""
+
+
+def test_what_holds_and_what_does_not(specify: Specify) -> None:
+    content = specify(ECHO)
+    (scope,) = content.scopes
+    found = {
+        result.facts["property"]: result.verdict
+        for result in explore_scope(content.protocols[0], "two", scope.workload)
+    }
+    assert found == dict.fromkeys(("causal", "acknowledged", "done", "fault"), Verdict.HOLDS)
+    silent, restless = ((check_mutant(content, mutant))[0] for mutant in content.mutants)
+    assert silent.expected and silent.facts["lasso"]["cycle"] == 3 and "never comes" in silent.explanation
+    assert (
+        restless.expected
+        and restless.facts["unknown"] == "no run comes to a state in which nothing can happen any more"
+    )
+    (scenario,) = content.scenarios
+    assert all(result.expected for result in play_scenario(scenario))
+
+
+def test_what_is_not_asked_for_keeps_no_engine_away(specify: Specify) -> None:
+    content = specify(ECHO)
+    protocol, workload = content.protocols[0], content.scopes[0].workload
+    natively = explore(protocol, workload, ["causal", "done"], method=Method("both"))
+    assert natively.complete and natively.engine == "both"
+    with pytest.raises(ValueError, match="every fair run"):
+        explore(protocol, workload, ["acknowledged"], method=Method("native"))
+
+
+@pytest.mark.parametrize(("fairness", "verdict"), [("receive, release", "holds"), ("receive", "refuted")])
+def test_inputs_are_fair_where_it_is_said(specify: Specify, fairness: str, verdict: str) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    begin = text.index("protocol permit:")
+    permit = text[begin : text.index("```", begin)].replace("under fair receive, release", f"under fair {fairness}")
+    content = specify(permit)
+    found = explore_scope(content.protocols[0], "three", content.scopes[0].workload, properties=["served"])
+    assert [result.verdict.value for result in found] == [verdict]
