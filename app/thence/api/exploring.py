@@ -152,31 +152,41 @@ def explore(
     return explored(targets(choice, specification.content), properties, manner.options(progress))
 
 
+_UNSAID = "nothing is claimed of messages that are sent for ever; --property NAME asks for something"
+
+
 def explored(chosen: Sequence[Target], properties: Sequence[str], options: Options) -> Exploration:
     """Explores the targets one after the other. Ctrl-C ends it with what was covered.
 
     Raises:
         NotThere: a property is none that can be judged.
-        BadRequest: native code can take none of the targets, or one cannot be stored as asked for.
+        BadRequest: native code can take none of the targets, or one cannot be stored as asked for; or nothing is asked.
     """
     for target in chosen:
         for name in properties:
             known(name, judgeable(target.protocol, target.workload), "property")
     refused = _interpreted_anyway(chosen, properties, options.engine)
     found: list[tuple[Target, Explored]] = []
+    silent: list[Target] = []
     interrupted = False
     for at, target in enumerate(chosen):
         results: tuple[Result, ...] = ()
+        interrupted = True
         with suppress(KeyboardInterrupt):
             how = replace(options, engine="interpreted") if at in refused else _in_folder(options, target)
             results = _explore_scope(target, properties or _asked(target), how)
+            interrupted = any("interrupted" in str(each.facts.get("unknown", "")) for each in results)
+            silent += [] if results or interrupted else [target]
         found += [(target, _about(target, result)) for result in results]
-        interrupted = not results or any("interrupted" in str(each.facts.get("unknown", "")) for each in results)
         if interrupted:
             break
     notes = tuple(
         f"{chosen[at].scope or chosen[at].subject}: by the interpreter only: {reason}" for at, reason in refused.items()
     )
+    unsaid = tuple(f"{target.scope or target.subject}: {_UNSAID}" for target in silent)
+    if len(unsaid) == len(chosen):
+        raise BadRequest(unsaid[0])
+    notes += unsaid
     statements = tuple(statement for _, statement in found)
     return Exploration(statements, complete=not interrupted, targets=tuple(target for target, _ in found), notes=notes)
 

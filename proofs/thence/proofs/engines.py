@@ -67,7 +67,8 @@ def _never(system: System) -> frozenset[str]:
             delivers = delivers or any(isinstance(emission, Delivered) for emission in came.emissions)
             fires = fires or (cause is None and came != (before, ()))
     met = {"delivers": delivers, "fires": fires, "rests": system.rested}
-    return frozenset(name for name, happened in met.items() if not happened)
+    idle = () if system.promises is None else system.promises.never_given()
+    return frozenset((*(name for name, happened in met.items() if not happened), *(f"gives {name}" for name in idle)))
 
 
 def _explored(request: ExplorationRequest, method: Method) -> tuple[Exploration, System]:

@@ -102,8 +102,16 @@ class Definition:
         return self._of(waiting)
 
     def of_promise(self, given: Says | None, goal: Says, values: Iterable[Any]) -> str:
-        """The same for a promise, for each value: owed are the nodes without the goal that follow one that is given."""
-        return self._of(self._owed(given, goal, value) for value in values)
+        """The same for a promise, for each value: owed are the nodes without the goal that follow one that is given.
+
+        `unknown`, too, if it is given nowhere.
+        """
+        values = tuple(values)
+        found = self._of(self._owed(given, goal, value) for value in values)
+        states = (self.system.locals_of(state) for state, _ in self.edges)
+        if given is not None and not any(given(state, value) for state in states for value in values):
+            return "unknown"
+        return found
 
     def _owed(self, given: Says | None, goal: Says, value: Any) -> set[Node]:
         lacking = {node for node in self.edges if not goal(self.system.locals_of(node[0]), value)}

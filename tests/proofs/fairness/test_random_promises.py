@@ -71,7 +71,7 @@ def said(found: Exploration, name: str) -> str:
     assert found.complete
     if name in found.violations:
         return "refuted"
-    nothing = name in REST and "rests" in found.never
+    nothing = (name in REST and "rests" in found.never) or f"gives {name}" in found.never
     return "unknown" if name in found.undecided or nothing else "holds"
 
 

@@ -35,11 +35,13 @@ class Instance(NamedTuple):
 
 @dataclass(slots=True)
 class Promises:
-    """The promises of a protocol among so many processes. `instances`, by bit."""
+    """The promises of a protocol among so many processes. `instances`, by bit; `given`: the names of those with
+    `leads to` whose left side was true in some state that was looked at."""
 
     protocol: ir.Protocol
     processes: int
     instances: tuple[Instance, ...] = field(init=False)
+    given: set[str] = field(init=False, default_factory=set)
     _compiled: list[tuple[Evaluator | None, Evaluator]] = field(init=False, default_factory=list)
     _known: dict[tuple[int | None, tuple[int, ...]], int] = field(init=False, default_factory=dict)
 
@@ -66,6 +68,12 @@ class Promises:
         """The instances with these bits."""
         return [instance for bit, instance in enumerate(self.instances) if bits >> bit & 1]
 
+    def never_given(self) -> Iterator[str]:
+        """The promises with `leads to` whose left side was true in no state that was looked at."""
+        yield from (
+            each.name for each in self.protocol.promises if each.given is not None and each.name not in self.given
+        )
+
     def come_again(self, name: str) -> bool:
         """Whether the promise, once kept, may be given again."""
         return any(promise.given is not None for promise in self.protocol.promises if promise.name == name)
@@ -86,7 +94,10 @@ class Promises:
         for bit, (instance, (given, goal)) in enumerate(zip(self.instances, self._compiled, strict=True)):
             frame = self._frame(instance, states)
             was = given is None if before is None else bool(before >> bit & 1)
-            if (was or (given is not None and _is_true(given, frame))) and not _is_true(goal, frame):
+            now = given is not None and _is_true(given, frame)
+            if now:
+                self.given.add(instance.name)
+            if (was or now) and not _is_true(goal, frame):
                 owed |= 1 << bit
         return owed
 

@@ -107,7 +107,7 @@ def judged_in(protocol: ir.Protocol, workload: ir.Workload, expects: Sequence[ir
     if isinstance(workload.sending, ir.AnyNumber):
         usual: tuple[str, ...] = tuple(name for name in properties_of(protocol) if name in SAFETY)
     else:
-        usual = properties_of(protocol) if workload.ends else protocol.eventually
+        usual = properties_of(protocol) if workload.ends else protocol.liveness
     shape = (COMPLETES,) if workload.programs else ()
     return tuple(dict.fromkeys((*usual, *shape, *(name for expect in expects for name in expect.names))))
 
