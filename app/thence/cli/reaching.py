@@ -59,7 +59,9 @@ def seen_and_missing(whole: Reach) -> list[str]:
     """The number of times that each scenario was seen, and the features that were never reached."""
     coverage = whole.coverage
     seen = [(name, count) for (kind, name), count in sorted(coverage.seen.items()) if kind == "scenario"]
-    lines = ["sometimes: " + (", ".join(f"{name} {count:,}" for name, count in seen) or "nothing of what to look for")]
+    said = ", ".join(f"{name} {count:,}" for name, count in seen) or "nothing of what to look for"
+    there = any(kind == "scenario" for kind, _ in coverage.features.names)
+    lines = [f"sometimes: {said}"] if there else []
     for kind, name in coverage.missing:
         explained = f" ({SCENARIOS[name]})" if name in SCENARIOS else ""
         lines.append(f"not reached: {kind} {name}{explained}")

@@ -17,7 +17,7 @@ from thence.conformance.traces.reading import read
 from thence.dsl.find import named_protocol
 from thence.play.backend.backend import Backend
 from thence.play.page import page
-from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, message_of, printable
 from thence.spec.oracle import Finding, first_finding
 from thence.spec.words import counted
 
@@ -75,7 +75,7 @@ def in_sight(execution: Execution, found: Finding | None) -> Shown:
         return Shown(execution, tuple(range(MOST_WHOLE)))
     wanted = {found.message, *found.missing[:1], *found.chain}
     chosen = set(_cone(execution, found.event_index))
-    chosen |= {at for at, event in enumerate(execution.events[: found.event_index + 1]) if event.message in wanted}
+    chosen |= {at for at, event in enumerate(execution.events[: found.event_index + 1]) if message_of(event) in wanted}
     return Shown(execution, tuple(sorted(chosen)))
 
 
@@ -91,7 +91,7 @@ def _cone(execution: Execution, last: int) -> Sequence[int]:
         if event.process not in processes:
             continue
         found.append(at)
-        if not isinstance(event, Send):
+        if isinstance(event, Receive | Deliver):
             messages.add(event.message)
         if len(found) == MOST_EVENTS:
             break
@@ -137,7 +137,7 @@ def _step(execution: Execution, at: int, faults: Sequence[Fault]) -> dict[str, A
 
 
 def _said(execution: Execution, event: Event) -> str:
-    name, message = printable(execution.name_of(event.process)), printable(event.message)
+    name, message = printable(execution.name_of(event.process)), printable(message_of(event) or "")
     match event:
         case Send(destinations=to):
             others = ", ".join(printable(execution.name_of(one)) for one in to) or "nobody"
@@ -146,6 +146,8 @@ def _said(execution: Execution, event: Event) -> str:
             return f"{message} arrives at {name} from {printable(execution.name_of(sender))}"
         case Deliver():
             return f"{name} delivers {message}"
+        case Input():
+            return f"{name} does {printable(event.label)}"
 
 
 def _as_json(event: Event) -> list[Any]:
@@ -156,6 +158,8 @@ def _as_json(event: Event) -> list[Any]:
             return ["receive", process, message, sender]
         case Deliver(process, message):
             return ["deliver", process, message]
+        case Input(process):
+            return ["input", process, event.label]
 
 
 def _packets(execution: Execution, positions: Sequence[int]) -> list[list[Any]]:

@@ -54,6 +54,14 @@ class Deliver:
 Command: TypeAlias = Send | Deliver
 
 
+class MustWait(Exception):
+    """The application cannot have this input now, and waits; nothing has changed.
+
+    A protocol may have inputs besides sends (`on acquire(c: process) when not holds:`). A class has a method for each,
+    with the input's name and arguments, which returns commands. It raises this where the `when` is false.
+    """
+
+
 class ProtocolError(Exception):
     """A peer did what the protocol does not allow; the state is unchanged."""
 

@@ -38,6 +38,20 @@ class Deliver:
 
 
 @value
+class Input:
+    """The application of `process` has an input of its own, with these arguments: it asks for a lock, it votes."""
+
+    process: int
+    name: str
+    arguments: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        """The input in pictures and sentences, as in specifications."""
+        return f"{self.name}({', '.join(str(one).lower() for one in self.arguments)})"
+
+
+@value
 class Passage:
     """The way of a packet of the protocol, where the observer sees the protocol.
 
@@ -63,7 +77,12 @@ def printable(name: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)
 
 
-Event: TypeAlias = Send | Receive | Deliver
+Event: TypeAlias = Send | Receive | Deliver | Input
+
+
+def message_of(event: Event) -> str | None:
+    """The message that the event is about; None of an input."""
+    return None if isinstance(event, Input) else event.message
 
 
 @dataclass(frozen=True, slots=True)

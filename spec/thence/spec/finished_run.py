@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from thence.spec.events import Deliver, Execution, Send
+from thence.spec.events import Deliver, Execution, Receive, Send
 from thence.spec.happens_before import MessageRecord, shortest_chain
 from thence.spec.oracle import Finding, Queue
 
@@ -130,7 +130,7 @@ class FinishedRun:
                     if not messages:
                         heads[destination] += (number - nothing) << shift
                     messages.append(record)
-            else:
+            elif isinstance(event, Receive):
                 self.received.add((process, event.message))
 
     def undelivered(self) -> tuple[Finding, ...]:

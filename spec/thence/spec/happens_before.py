@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
-from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.events import Deliver, Execution, Input, Receive, Send
 
 Past = TypeVar("Past")
 
@@ -148,7 +148,7 @@ class HappensBefore:
                             past[other] = max(past[other], count)
                         past[record.sender] = max(past[record.sender], record.number)
                         log.append(record)
-                case Receive():
+                case Receive() | Input():
                     pass
 
     def before(self, first: str, second: str) -> bool:

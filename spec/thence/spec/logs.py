@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, message_of, printable
 
 
 class LogError(ValueError):
@@ -47,7 +47,7 @@ def merged(logs: Sequence[Log], processes: int, names: tuple[str, ...] = ()) -> 
             if isinstance(event, Send):
                 sent.add(event.message)
                 ready.extend(waiting.pop(event.message, ()))
-            elif event.message not in sent:
+            elif not isinstance(event, Input) and event.message not in sent:
                 if event.message not in senders:
                     raise LogError(f"{log.name}: {_said(event)}, but no log has its send; is a log missing?")
                 waiting.setdefault(event.message, []).append(index)
@@ -82,14 +82,19 @@ def _senders(logs: Sequence[Log]) -> dict[str, int]:
 
 def _contradiction(logs: Sequence[Log], places: Sequence[int], senders: dict[str, int]) -> str:
     """A cycle: each log waits for a send that comes after what the next one waits for."""
+
+    def waits_for(at: int) -> int:
+        """The log with the send that the next event of this log waits for. An input waits for nothing."""
+        return senders[message_of(logs[at].events[places[at]]) or ""]
+
     index = next(at for at, log in enumerate(logs) if places[at] < len(log.events))
     path: list[int] = []
     while index not in path:
         path.append(index)
-        index = senders[logs[index].events[places[index]].message]
+        index = waits_for(index)
     cycle = path[path.index(index) :]
     parts = [f"{logs[at].name}: {_said(logs[at].events[places[at]])} before its later events" for at in cycle]
-    sends = [f"{logs[senders[logs[at].events[places[at]].message]].name} sends it only later" for at in cycle]
+    sends = [f"{logs[waits_for(at)].name} sends it only later" for at in cycle]
     return "the logs contradict each other: " + "; ".join(
         f"{part}, but {send}" for part, send in zip(parts, sends, strict=True)
     )
@@ -103,3 +108,5 @@ def _said(event: Event) -> str:
             return f"p{process} receives {printable(message)}"
         case Deliver(process, message):
             return f"p{process} delivers {printable(message)}"
+        case Input(process):
+            return f"p{process} has the input {printable(event.label)}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import le
 from typing import Final, Generic, Literal, NoReturn, TypeAlias
 
-from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, printable
 from thence.spec.happens_before import MessageRecord, Past, Record, shortest_chain
 
 FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck", "gap"]
@@ -152,14 +152,14 @@ class Oracle:
         return message in self._records
 
     def observe(self, event: Event) -> tuple[Finding, ...]:
-        """Take any event; receives are counted and otherwise ignored."""
+        """Take any event; receives and inputs are counted and otherwise ignored."""
         match event:
             case Send(process, message, destinations):
                 self.send(process, message, destinations)
                 return ()
             case Deliver(process, message):
                 return self.deliver(process, message)
-            case Receive():
+            case Receive() | Input():
                 self._events += 1
                 return ()
 

@@ -7,6 +7,7 @@ event a line, in one global order that respects each process's own:
     {"event": "send", "process": 0, "message": "m0", "destinations": [1, 2]}
     {"event": "receive", "process": 1, "message": "m0", "from": 0}      arrival of a packet; may be left out
     {"event": "deliver", "process": 1, "message": "m0"}
+    {"event": "input", "process": 1, "input": "acquire", "arguments": [0]}      of the application; of some protocols
 
 Other fields are allowed and ignored. A file may be compressed with gzip or zstd. The name `-` is the standard input.
 
@@ -31,7 +32,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from thence.spec.collector import collector_at_rest
-from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, printable
 from thence.spec.user_error import UserError
 
 FORMAT: Final = "thence-trace/1"
@@ -241,6 +242,8 @@ def event_to_json(event: Event) -> dict[str, Any]:
             return {"event": "receive", "process": process, "message": message, "from": sender}
         case Deliver(process, message):
             return {"event": "deliver", "process": process, "message": message}
+        case Input(process, name, arguments):
+            return {"event": "input", "process": process, "input": name, "arguments": list(arguments)}
 
 
 class _Reader:
@@ -377,6 +380,8 @@ class _Reader:
         process = fields.get("process")
         if type(process) is not int or not 0 <= process < self._processes:
             process = self._process(fields, "process")
+        if fields.get("event") == "input":
+            return self._input(fields, process)
         message = fields.get("message")
         if not isinstance(message, str) or not message:
             self._fail(f'"message" is {_shown(fields, "message")}', "Every event names its message, by a string")
@@ -391,7 +396,17 @@ class _Reader:
                 self._check_sent(message, "received")
                 return Receive(process, message, self._process(fields, "from"))
             case _:
-                self._fail(f'"event" is {_shown(fields, "event")}', 'It is "send", "receive" or "deliver"')
+                self._fail(f'"event" is {_shown(fields, "event")}', 'It is "send", "receive", "deliver" or "input"')
+
+    def _input(self, fields: Mapping[str, Any], process: int) -> Input:
+        name, arguments = fields.get("input"), fields.get("arguments", [])
+        if not isinstance(name, str) or not name.isidentifier():
+            self._fail(f'"input" is {_shown(fields, "input")}', "It is the name of an input of the protocol")
+        if not isinstance(arguments, list) or not all(isinstance(one, int) and one >= 0 for one in arguments):
+            self._fail(
+                f'"arguments" is {_shown(fields, "arguments")}', "It is a list of natural numbers and truth values"
+            )
+        return Input(process, name, tuple(arguments))
 
     def _send(self, fields: Mapping[str, Any], process: int, message: str) -> Send:
         if message in self._sent_at:

@@ -187,11 +187,11 @@ def test_a_recorded_case_outlives_its_run(subject: Any, settings: Settings, oper
 def test_a_class_is_driven_as_it_says() -> None:
     subject = load_subject("thence.impl.ks:KS")
     assert subject.delivery == "multicast"
-    subject.require("multicast")
+    subject.require(Settings(delivery="multicast"))
     with pytest.raises(SubjectError, match="is a multicast system"):
-        subject.require("unicast")
+        subject.require(Settings())
     assert load_subject("thence.impl.mf:MF").delivery == "unicast"
-    assert Subject("any", AtOnce, None).require("broadcast") is None  # type: ignore[arg-type,func-returns-value]
+    assert Subject("any", AtOnce, None).require(Settings(delivery="broadcast")) is None  # type: ignore[arg-type,func-returns-value]
 
 
 def test_a_class_with_another_delivery_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.systems import contract
-from thence.conformance.systems.contract import Abilities, Broken, Delivered, Emitted, Foreign, Raised, Reacted
+from thence.conformance.systems.contract import Abilities, Broken, Delivered, Emitted, Foreign, Raised, Reacted, Waits
 
 SCHEMA = json.loads((files("thence.conformance.systems") / "contract.schema.json").read_text(encoding="utf-8"))
 
@@ -38,6 +38,7 @@ def test_the_schema_is_a_schema() -> None:
         (contract.receive(2, 0, {"any": ["thing", None]}), "receive"),
         (contract.tick(0), "tick"),
         (contract.tick(0, "beat"), "tick"),
+        (contract.input_(1, "acquire", (2, True)), "input"),
     ],
 )
 def test_requests_are_lines_that_the_schema_allows(line: bytes, what: str) -> None:
@@ -69,6 +70,7 @@ EVENTS = st.one_of(
 REPLIES = st.one_of(
     st.fixed_dictionaries({"events": st.lists(EVENTS, max_size=3)}, optional={"error": CONTENT, "request": TEXT}),
     st.fixed_dictionaries({"events": SPOILT}),
+    st.fixed_dictionaries({"waits": SPOILT}, optional={"events": st.lists(EVENTS, max_size=1), "request": TEXT}),
     st.fixed_dictionaries({"error": CONTENT}),
     CONTENT,
 )
@@ -79,13 +81,21 @@ REPLIES = st.one_of(
 def test_a_report_is_understood_where_the_schema_allows_it(reply: Any) -> None:
     line = json.dumps(reply).encode()
     try:
-        found = contract.read_events(line, 5)
+        found = contract.read_events(line, 5, may_wait=True)
     except Broken as error:
-        assert not valid(reply, "report") and not valid(reply, "error")
+        assert not valid(reply, "report") and not valid(reply, "error") and not valid(reply, "waiting")
         assert str(error).isprintable() and len(str(error)) < 500
         return
-    assert valid(reply, "error" if isinstance(found, Raised) else "report")
-    assert isinstance(found, Raised) or len(found) == len(reply["events"])
+    match found:
+        case Raised():
+            assert valid(reply, "error")
+        case Waits():
+            assert valid(reply, "waiting") and not valid(reply, "report")
+            with pytest.raises(Broken, match="only an application that has an input"):
+                contract.read_events(line, 5)
+        case events:
+            assert valid(reply, "report") and not valid(reply, "waiting")
+            assert len(events) == len(reply["events"])
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)

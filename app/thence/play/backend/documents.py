@@ -14,7 +14,7 @@ from thence.dsl.run.system import State
 from thence.dsl.run.values import show
 from thence.play.backend.places import Place
 from thence.proofs.scopes.reports import describe as describe_workload
-from thence.spec.events import Deliver, Event, Receive, Send
+from thence.spec.events import Deliver, Event, Input, Receive, Send
 from thence.stepping.session import Choice, Session
 from thence.stepping.trail import Follower, Trail
 
@@ -150,6 +150,8 @@ def _event(event: Event) -> list[Any]:
             return ["receive", process, message, sender]
         case Deliver(process, message):
             return ["deliver", process, message]
+        case Input(process):
+            return ["input", process, event.label]
 
 
 def _values(session: Session, state: State, process: int) -> list[str]:

@@ -306,6 +306,10 @@ export class Diagram {
   event([kind, process, message], made, x, position, later) {
     const y = this.y(process);
     const look = `${this.look(message)}${later}`;
+    if (kind === "input") {
+      const mark = svg("path", { d: `M${x} ${y - 6.5}l5.5 10h-11Z`, class: `input${later}` });
+      return [mark, svg("text", { x, y: y - 11, class: `label${later}` }, message)];
+    }
     const name = this.run.called(message);
     const label = (dy) => svg("text", { x, y: y + dy, class: `label${look}`, "data-message": message }, name);
     if (kind === "send") {

@@ -1,20 +1,101 @@
-"""Protocols whose application does more than send: no case draws their inputs."""
+"""The inputs of applications that do more than send messages, as cases draw them.
+
+A system has a method for each input of its protocol, named after it. It is called with the arguments, and returns
+commands as any other method. Where the `when` of the protocol's text is false, it raises `MustWait`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from keyword import iskeyword
+from typing import Any, Final
+
 from thence.dsl import ir
+from thence.dsl.check.workload import domain, kind_of
 from thence.spec.user_error import UserError
 
+TAKEN: Final = frozenset(
+    {"causal_send", "receive", "tick", "react", "blocked", "delivery", "channels", "delivers_own", "facts"}
+)
+"""The names that mean something else in the interface of implementations."""
 
-def refuse_inputs(protocol: ir.Protocol) -> None:
-    """Refuses a protocol with inputs of its own: no case draws them, and no log has them.
+MOST_CHOICES: Final = 1_000
+"""Most combinations of arguments of an input."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputChoices:
+    """An input, and the arguments with which cases have it."""
+
+    name: str
+    choices: tuple[tuple[int, ...], ...]
+
+    @property
+    def method(self) -> str:
+        """The name of the method of an implementation: that of the input; `pass_` for `pass`, which Python reserves."""
+        return method_of(self.name)
+
+
+def method_of(name: str) -> str:
+    """The method of an implementation that is called for the input."""
+    return f"{name}_" if iskeyword(name) else name
+
+
+def inputs_of(protocol: ir.Protocol, processes: int) -> tuple[InputChoices, ...]:
+    """The inputs of the protocol's application, with all processes and truth values as arguments, and small numbers.
 
     Raises:
-        UserError: the protocol has some.
+        UserError: an input has the name of something else in the interface, or too many combinations of arguments.
     """
-    if protocol.inputs:
-        names = ", ".join(f"`on {handler.kind}`" for handler in protocol.inputs)
-        raise UserError(
-            f"no system can be held against {protocol.name}: its application has inputs besides causal sends ({names}),"
-            " and cases do not draw inputs"
-        )
+    found = []
+    for name, parameters in kind_of(protocol).inputs:
+        if name in TAKEN:
+            raise UserError(
+                f"no system can be held against {protocol.name}: its input {name} has the name of something else in the"
+                " interface of implementations; rename the input"
+            )
+        values = [domain(type_, processes) for _, type_ in parameters]
+        if _combinations(values) > MOST_CHOICES:
+            raise UserError(
+                f"the input {name} has more than {MOST_CHOICES:,} combinations of arguments; too many to draw"
+            )
+        found.append(InputChoices(name, tuple(product(*values))))
+    return tuple(found)
+
+
+def _combinations(values: list[tuple[int, ...]]) -> int:
+    count = 1
+    for each in values:
+        count *= len(each)
+    return count
+
+
+def inputs_to_json(inputs: tuple[InputChoices, ...]) -> dict[str, list[list[int]]]:
+    """JSON values: for each input, by name, lists of arguments."""
+    return {each.name: [list(arguments) for arguments in each.choices] for each in inputs}
+
+
+def inputs_from_json(value: object) -> tuple[InputChoices, ...]:
+    """The inputs as `inputs_to_json` wrote them. Raises: ValueError."""
+    if not isinstance(value, Mapping):
+        raise ValueError("inputs are an object: for each input lists of arguments")
+    return tuple(InputChoices(_name(name), _choices(name, choices)) for name, choices in value.items())
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str) or not name.isidentifier() or name in TAKEN:
+        raise ValueError(f"there can be no input {name!r}")
+    return name
+
+
+def _choices(name: str, value: Any) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(value, list) or not 0 < len(value) <= MOST_CHOICES or not all(map(are_arguments, value)):
+        raise ValueError(f"the arguments of the input {name} are a list of lists of natural numbers and truth values")
+    return tuple(tuple(each) for each in value)
+
+
+def are_arguments(value: object) -> bool:
+    """Whether this is a list of natural numbers and truth values."""
+    return isinstance(value, list) and all(isinstance(one, int) and one >= 0 for one in value)

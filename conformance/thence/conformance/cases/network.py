@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from thence.conformance.cases.inputs import InputChoices, inputs_from_json, inputs_to_json
 from thence.dsl.ir import PERIODICALLY
 from thence.impl.commands import Delivery
 
@@ -55,6 +56,8 @@ class Settings:
             is not claimed is looked at all the same, but for `total_order`, and nothing fails for it. A system with a
             total order may withhold messages that causal delivery alone would let it deliver.
         timers: the names of the system's timers; `periodically` is the one that has none.
+        inputs: what applications do besides sending.
+        sends: whether applications send messages at all.
 
     Raises:
         ValueError: a value is out of range.
@@ -74,6 +77,8 @@ class Settings:
     prompt: bool = False
     total_order: bool = False
     timers: tuple[str, ...] = (PERIODICALLY,)
+    inputs: tuple[InputChoices, ...] = ()
+    sends: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.processes, int) or isinstance(self.processes, bool) or self.processes < 1:
@@ -89,11 +94,24 @@ class Settings:
                 raise ValueError(f"{name} is true or false, not {getattr(self, name)!r}")
         if not self.timers or not all(isinstance(timer, str) for timer in self.timers):
             raise ValueError(f"timers are one or more names, not {self.timers!r}")
-        if self.processes == 1 and not self.self_sends:
+        if not isinstance(self.sends, bool):
+            raise ValueError(f"sends is true or false, not {self.sends!r}")
+        if self.processes == 1 and not self.self_sends and self.sends:
             raise ValueError("a single process has nobody to send to; allow self_sends or take more processes")
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that a class must have, with which its application is driven."""
+        return (*(("causal_send",) if self.sends else ()), *(each.method for each in self.inputs))
+
+    def offers(self, name: str, arguments: tuple[int, ...]) -> bool:
+        """Whether the application can have the input, with as many arguments."""
+        return any(each.name == name and len(each.choices[0]) == len(arguments) for each in self.inputs)
 
     def allows(self, process: int, destination: int) -> bool:
         """Whether `process` may causal-send to `destination`."""
+        if not self.sends:
+            return False
         inside = 0 <= process < self.processes and 0 <= destination < self.processes
         return inside and (process != destination or self.self_sends)
 
@@ -104,7 +122,7 @@ class Settings:
         message always goes to all.
         """
         count = self.processes
-        if not 0 <= process < count:
+        if not 0 <= process < count or not self.sends:
             return ()
         if self.delivery == "broadcast" or (destination is None and self.delivery == "multicast"):
             return tuple([one for one in range(count) if one != process or self.self_sends])
@@ -126,10 +144,15 @@ class Settings:
         return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
-        """All settings as JSON values; `timers` only where some have names."""
+        """All settings as JSON values; `timers` only where some have names, `inputs` and `sends` only of applications
+        that do more than send."""
         values = asdict(self)
-        timers = list(values.pop("timers"))
-        return values if timers == [PERIODICALLY] else {**values, "timers": timers}
+        timers, inputs, sends = list(values.pop("timers")), values.pop("inputs"), values.pop("sends")
+        if timers != [PERIODICALLY]:
+            values["timers"] = timers
+        if inputs or not sends:
+            values |= {"inputs": inputs_to_json(self.inputs), "sends": sends}
+        return values
 
     @staticmethod
     def from_json(value: object) -> Settings:
@@ -144,7 +167,8 @@ class Settings:
         timers = value.get("timers", [PERIODICALLY])
         if not isinstance(timers, list):
             raise ValueError(f"timers are a list of names, not {timers!r}")
-        return Settings(**{**value, "timers": tuple(timers)})
+        inputs = inputs_from_json(value.get("inputs", {}))
+        return Settings(**{**value, "timers": tuple(timers), "inputs": inputs})
 
 
 @lru_cache(maxsize=4096)

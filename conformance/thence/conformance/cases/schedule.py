@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
+from thence.conformance.cases.inputs import InputChoices, are_arguments
 from thence.conformance.cases.network import PER_MILLE, Channel, Destination, Settings
 from thence.dsl.ir import PERIODICALLY
+from thence.spec.events import Input
 from thence.spec.user_error import UserError
 
 if TYPE_CHECKING:
@@ -47,6 +49,15 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class Have:
+    """The application of `process` has an input of its own, with these arguments."""
+
+    process: int
+    name: str
+    arguments: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Receive:
     """A packet arrives: the `position`-th on `channel`, or `position` thousandths of the way through all of them."""
 
@@ -70,7 +81,7 @@ class Lose:
     channel: Channel | None = None
 
 
-Operation: TypeAlias = Send | React | Tick | Receive | Duplicate | Lose
+Operation: TypeAlias = Send | React | Tick | Have | Receive | Duplicate | Lose
 Schedule: TypeAlias = tuple[Operation, ...]
 
 _ON_PACKETS: dict[str, type[Receive] | type[Duplicate] | type[Lose]] = {
@@ -114,6 +125,8 @@ def describe(operation: Operation) -> str:
             return f"p{process} answers its next delivery with a send to {_shown(destination)}"
         case Tick(process):
             return f"a timer of p{process} fires"
+        case Have(process, name, arguments):
+            return f"p{process} does {Input(process, name, arguments).label}"
         case Receive(position, channel):
             if channel is None:
                 return f"the packet {position}/{PER_MILLE} of the way through those in flight arrives"
@@ -142,12 +155,23 @@ def schedules(settings: Settings, operations: int) -> SearchStrategy[Schedule]:
     sends: SearchStrategy[Operation] = pair.map(lambda drawn: Send(*drawn))
     receives: SearchStrategy[Operation] = position.map(Receive)
     # Arrivals are named twice: half of the operations, so that the network does not just fill up.
-    kinds = [sends, receives, receives, pair.map(lambda drawn: React(*drawn)), process.map(Tick)]
+    kinds = [receives, receives, process.map(Tick)]
+    if settings.sends:
+        kinds = [sends, receives, receives, pair.map(lambda drawn: React(*drawn)), process.map(Tick)]
+    kinds += [_inputs(process, each) for each in settings.inputs]
     if settings.duplication:
         kinds.append(position.map(Duplicate))
     if settings.loss:
         kinds.append(position.map(Lose))
     return st.lists(st.one_of(kinds), max_size=operations).map(tuple)
+
+
+def _inputs(process: SearchStrategy[int], given: InputChoices) -> SearchStrategy[Operation]:
+    """One input, with each of its arguments."""
+    from hypothesis import strategies as st
+
+    drawn = st.tuples(process, st.sampled_from(given.choices))
+    return drawn.map(lambda each: Have(each[0], given.name, each[1]))
 
 
 def _addressed(settings: Settings) -> SearchStrategy[tuple[int, Destination]]:
@@ -184,6 +208,8 @@ def _operation_to_json(operation: Operation) -> list[Any]:
                     return [name, process, list(destination)]
         case Tick(process, timer):
             return ["tick", process] if timer == PERIODICALLY else ["tick", process, timer]
+        case Have(process, name, arguments):
+            return ["input", process, name, list(arguments)]
         case Receive(position, channel) | Duplicate(position, channel) | Lose(position, channel):
             name = type(operation).__name__.lower()
             return [name, position] if channel is None else [name, *channel, position]
@@ -204,6 +230,9 @@ def _operation_from_json(number: int, entry: object) -> Operation:
             return Tick(process)
         case ["tick", int(process), str(timer)] if _are_counts(process):
             return Tick(process, timer)
+        case ["input", int(process), str(name), list(arguments)] if _are_counts(process) and are_arguments(arguments):
+            if name.isidentifier():
+                return Have(process, name, tuple(arguments))
         case [("receive" | "duplicate" | "lose") as name, int(position)] if _are_counts(position):
             if position < PER_MILLE:
                 return _ON_PACKETS[name](position)

@@ -12,13 +12,13 @@ from random import Random
 from typing import Final, TypeAlias
 
 from thence.conformance.cases.network import Channel, Destination, Flight, Network, Settings
-from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+from thence.conformance.cases.schedule import Duplicate, Have, Lose, Operation, React, Receive, Send, Tick
 
 Scheduler: TypeAlias = Callable[[Random, Settings, Network, int], Iterator[Operation]]
 """Yields the given number of operations, each chosen when it is asked for, from the packets then in flight; then up to
 as many arrivals."""
 
-_SEND, _REACT, _TICK = cache(Send), cache(React), cache(Tick)
+_SEND, _REACT, _TICK, _HAVE = cache(Send), cache(React), cache(Tick), cache(Have)
 _RECEIVE, _DUPLICATE, _LOSE = cache(Receive), cache(Duplicate), cache(Lose)
 
 _CHANGES = 3
@@ -40,13 +40,13 @@ def starve_one_channel(random: Random, settings: Settings, network: Network, ope
     source = int(draw() * settings.processes)
     destination = _process(random, settings, source)
 
-    yield _SEND(source, _including(random, settings, source, destination))
+    yield _of_application(random, settings, source, _SEND, lambda: _including(random, settings, source, destination))
     for _ in range(operations - 1):
         disturbance = _disturbance(random, settings, network)
         if disturbance is not None:
             yield disturbance
         elif draw() < 0.4 or not (able := network.receivable_except(source, destination)):
-            yield _causal_send(random, settings)
+            yield _by_application(random, settings)
         else:
             yield _receive(network, able[int(draw() * len(able))])
     yield from _close(random, network, operations, lambda: network.receivable_except(source, destination))
@@ -59,7 +59,7 @@ def uniform(random: Random, settings: Settings, network: Network, operations: in
         if disturbance is not None:
             yield disturbance
         elif random.random() < 0.45 or not (able := network.receivable()):
-            yield _causal_send(random, settings)
+            yield _by_application(random, settings)
         else:
             yield _receive(network, able[int(random.random() * len(able))])
     yield from _close(random, network, operations, network.receivable)
@@ -91,7 +91,7 @@ def priorities(random: Random, settings: Settings, network: Network, operations:
         packets = first()
         able = [(senders[process], process) for process, left in budget.items() if left]
         if not able and not packets:
-            yield _causal_send(random, settings)
+            yield _by_application(random, settings)
             continue
         sends = not packets or (bool(able) and min(able)[0] < ranks.of(packets[0]))
         if sends:
@@ -100,7 +100,7 @@ def priorities(random: Random, settings: Settings, network: Network, operations:
                 senders[process] = 1.0 + step
             budget[process] -= 1
             make = _REACT if draw() < _REACTIONS else _SEND
-            yield make(process, _destination(random, settings, process))
+            yield _of_application(random, settings, process, make)
         else:
             if step in changes:
                 ranks.put_back(packets[0], 1.0 + step)
@@ -166,7 +166,7 @@ def swarm(random: Random, settings: Settings, network: Network, operations: int)
         elif random.random() < ratio or not (able := open_()):
             process = senders[int(random.random() * len(senders))]
             make = _REACT if random.random() < reactions else _SEND
-            yield make(process, _destination(random, settings, process))
+            yield _of_application(random, settings, process, make)
         else:
             yield _receive(network, able[int(random.random() * len(able))])
     yield from _close(random, network, operations, open_)
@@ -217,11 +217,28 @@ def _process(random: Random, settings: Settings, process: int) -> int:
     return (process + 1 + int(random.random() * (settings.processes - 1))) % settings.processes
 
 
-def _causal_send(random: Random, settings: Settings) -> Operation:
+def _by_application(random: Random, settings: Settings) -> Operation:
+    """A step of some application."""
     draw = random.random
     process = int(draw() * settings.processes)
     make = _REACT if draw() < _REACTIONS else _SEND
-    return make(process, _destination(random, settings, process))
+    return _of_application(random, settings, process, make)
+
+
+def _of_application(
+    random: Random,
+    settings: Settings,
+    process: int,
+    make: Callable[[int, Destination], Operation],
+    destination: Callable[[], Destination] | None = None,
+) -> Operation:
+    """What the application of the process does next: it sends, or has an input, each as often as the others."""
+    inputs = settings.inputs
+    if inputs:
+        chosen = int(random.random() * (len(inputs) + settings.sends))
+        if chosen < len(inputs):
+            return _HAVE(process, inputs[chosen].name, random.choice(inputs[chosen].choices))
+    return make(process, _destination(random, settings, process) if destination is None else destination())
 
 
 def _receive(network: Network, index: int) -> Operation:
@@ -271,7 +288,7 @@ def follow_up(random: Random, settings: Settings, network: Network, operations: 
         if disturbance is not None:
             yield disturbance
         elif draw() < 0.4 or not (able := others()):
-            yield _causal_send(random, settings)
+            yield _by_application(random, settings)
         else:
             yield _receive(network, able[int(draw() * len(able))])
     yield from _close(random, network, operations, others)

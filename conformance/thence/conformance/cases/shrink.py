@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Final, TypeAlias, assert_never
 
 from thence.conformance.cases.network import Destination
-from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Schedule, Send, Tick
+from thence.conformance.cases.schedule import Duplicate, Have, Lose, Operation, React, Receive, Schedule, Send, Tick
 
 Attempt: TypeAlias = Callable[[Schedule], Schedule | None]
 """Runs a schedule: the operations of it that were possible, if it still fails; else None."""
@@ -163,6 +163,11 @@ def _plainer(schedule: Schedule) -> Iterator[Schedule]:
                     yield (*schedule[:index], replace(operation, position=0), *schedule[index + 1 :])
             case Send():
                 yield from _fewer_destinations(schedule, index, operation)
+            case Have(_, _, arguments):
+                for place, argument in enumerate(arguments):
+                    if argument:
+                        plainer = (*arguments[:place], type(argument)(0), *arguments[place + 1 :])
+                        yield (*schedule[:index], replace(operation, arguments=plainer), *schedule[index + 1 :])
             case Tick():
                 continue
             case _:
@@ -201,6 +206,8 @@ def _renamed(schedule: Schedule) -> Schedule:
                 return React(number(process), renamed(destination))
             case Tick(process, timer):
                 return Tick(number(process), timer)
+            case Have(process, name, arguments):
+                return Have(number(process), name, arguments)
             case Receive(_, channel) | Duplicate(_, channel) | Lose(_, channel):
                 if channel is None:
                     return operation

@@ -38,6 +38,8 @@ def claims_of(settings: Settings, *, protocol: bool, claimed: bool = True) -> tu
     if not protocol:
         looked_at.discard("conforming")
     looked_at.discard("prompt" if settings.total_order else "total_order")
+    if not settings.sends:
+        looked_at &= {"started", "conforming"}
     return tuple(claim for claim in CLAIMS if claim in looked_at and settings.claims(claim) is claimed)
 
 
@@ -170,7 +172,7 @@ def plan(
     chosen = replace(default, **words)
     if claims is not None:
         chosen = chosen.claiming(claims)
-    subject.require(chosen.delivery)
+    subject.require(chosen)
     return Plan(subject, protocol, chosen, sampling, strict)
 
 

@@ -18,7 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import Flaky
 
-from thence.conformance.cases.inputs import refuse_inputs
+from thence.conformance.cases.inputs import inputs_of
 from thence.conformance.cases.network import Claim, Settings
 from thence.conformance.cases.schedule import Schedule, schedules
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
@@ -109,8 +109,7 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
     A broadcast goes to its sender too if the protocol hands it over there. A protocol that states no property at all is
     taken to promise causal delivery.
     """
-    refuse_inputs(protocol)
-    network = protocol.network
+    network, sends = protocol.network, protocol.sends
     stated = {*protocol.properties, *protocol.eventually} or {"causal", "delivered"}
     if "causally_ordered" in stated and "causal" not in stated:
         raise UserError(
@@ -122,14 +121,16 @@ def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
         channels="reordering" if network.reordering else "fifo",
         duplication=network.duplicating,
         loss=network.lossy,
-        self_sends=protocol.delivery == "broadcast" and delivers_to_senders(protocol, processes),
+        self_sends=sends and protocol.delivery == "broadcast" and delivers_to_senders(protocol, processes),
         delivery=protocol.delivery,
-        causal="causal" in stated,
-        fifo=not stated.isdisjoint({"causal", "fifo"}),
-        delivered="delivered" in stated,
-        once=not protocol.properties or not stated.isdisjoint({"at_most_once", "no_creation"}),
-        total_order="total_order" in stated,
+        causal=sends and "causal" in stated,
+        fifo=sends and not stated.isdisjoint({"causal", "fifo"}),
+        delivered=sends and "delivered" in stated,
+        once=sends and (not protocol.properties or not stated.isdisjoint({"at_most_once", "no_creation"})),
+        total_order=sends and "total_order" in stated,
         timers=protocol.timers or (ir.PERIODICALLY,),
+        inputs=inputs_of(protocol, processes),
+        sends=sends,
     )
 
 

@@ -23,6 +23,7 @@ class Reach:
         failures: number of cases with a finding.
         events: sends, arrivals and deliveries in all cases.
         deliveries: of these, the deliveries.
+        taken: of these, the inputs of applications that send no messages; None where they do.
         kinds: number of cases with each kind of finding.
     """
 
@@ -31,6 +32,7 @@ class Reach:
     failures: int = 0
     events: int = 0
     deliveries: int = 0
+    taken: int | None = None
     kinds: dict[FindingKind, int] = field(default_factory=dict)
 
     @property
@@ -43,8 +45,10 @@ class Reach:
         """Why the cases say nothing about a system that passes them all; empty where they say something."""
         if not self.cases:
             return "no case ran"
-        if not self.deliveries:
-            few = "one case" if self.cases == 1 else f"{self.cases:,} cases"
+        few = "one case" if self.cases == 1 else f"{self.cases:,} cases"
+        if self.taken == 0:
+            return f"no application had an input in {few}"
+        if self.taken is None and not self.deliveries:
             return f"nothing was delivered in {few}"
         return ""
 
@@ -63,6 +67,8 @@ class Reach:
         self.failures += bool(outcome.findings)
         self.events += len(outcome.log)
         self.deliveries += outcome.deliveries
+        if not outcome.settings.sends:
+            self.taken = (self.taken or 0) + outcome.taken
         for kind in outcome.kinds:
             self.kinds[kind] = self.kinds.get(kind, 0) + 1
         self.coverage.add(reached)
@@ -138,6 +144,8 @@ class Outcomes:
             whole.failures += one.failures
             whole.events += one.events
             whole.deliveries += one.deliveries
+            if one.taken is not None:
+                whole.taken = (whole.taken or 0) + one.taken
             for kind, count in one.kinds.items():
                 whole.kinds[kind] = whole.kinds.get(kind, 0) + count
         return whole

@@ -55,7 +55,7 @@ def opposite(
 
 
 def _opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None) -> Opposite | None:
-    subject.require(settings.delivery)
+    subject.require(settings)
     if subject.external is None:
         if protocol is None:
             return None
@@ -129,7 +129,7 @@ def assert_case_passes(case: Mapping[str, Any] | str) -> None:
     if outcome.findings:
         raise AssertionError(f"{outcome.findings[0]}\n\n{case_explained(outcome)}")
     if outcome.vacuous and recorded.operations:  # A case without operations is about the start, which went well.
-        raise AssertionError(f"the case is not decided: nothing was delivered\n\n{case_explained(outcome)}")
+        raise AssertionError(f"the case is not decided: {outcome.nothing}\n\n{case_explained(outcome)}")
 
 
 _TEMPLATE = '''"""{title}

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any, Final, assert_never
 
+from thence.conformance.cases.inputs import method_of
 from thence.conformance.cases.network import Destination, Flight, Network, Settings
-from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Send, Tick
+from thence.conformance.cases.schedule import Duplicate, Have, Lose, Operation, React, Receive, Send, Tick
 from thence.conformance.harness.aliasing import SentPackets
 from thence.conformance.harness.judge import CaseJudge
-from thence.conformance.harness.participants import Failure, Participants
+from thence.conformance.harness.participants import Failure, Participants, Waits
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
 from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, Signature, same_packets, told
@@ -135,6 +136,10 @@ class Case:
                 if process < self.settings.processes and timer in self.timers:
                     self._effective.append(operation)
                     self.tick(process, timer)
+            case Have(process, name, arguments):
+                if process < self.settings.processes and self.settings.offers(name, arguments):
+                    self._effective.append(operation)
+                    self._have(process, name, arguments)
             case Duplicate(position, channel):
                 index = self.network.find(position, channel) if self.settings.duplication else -1
                 if index >= 0:
@@ -222,6 +227,25 @@ class Case:
         method = self.participants.processes[process].causal_send
         self._call_with(process, expected, method, destinations, message)
 
+    def _have(self, process: int, name: str, arguments: tuple[int, ...]) -> None:
+        """The application has the input, if the subject lets it. Then so does its protocol, and not otherwise."""
+        expected = None if self.lockstep is None else self.lockstep.input(process, name, arguments)
+        method = self._asked(process, method_of(name))
+        if method is None:
+            if not self.over:
+                self._crash(process, f"has no method {method_of(name)}, for an input of its protocol")
+            return
+        commands = self.participants.have(process, method, arguments)
+        if not isinstance(commands, Waits):
+            self.judge.had(process, name, arguments)
+            self._returned(process, commands, expected)
+        elif expected is not None and expected.fault is None:
+            assert self.lockstep is not None
+            title, matched = self.lockstep.replay.title(expected.input), self.lockstep.matched
+            self._matched, self.lockstep = matched, None
+            found = Divergence(process, title, "takes the input", "lets the application wait", matched, None)
+            self.judge.find("nonconformance", process, str(found), divergence=found)
+
     def _waits(self, process: int, destinations: tuple[int, ...]) -> bool:
         """Whether the application cannot send now, for the subject says that it is `blocked`. So must its protocol."""
         if not self._blocked(process):
@@ -286,7 +310,10 @@ class Case:
                 self._call(process, expected, method, message)
 
     def _call(self, process: int, expected: Expected | None, method: Callable[..., Any], *arguments: Any) -> None:
-        commands = self.participants.call(process, method, arguments)
+        self._returned(process, self.participants.call(process, method, arguments), expected)
+
+    def _returned(self, process: int, commands: list[Any] | Failure, expected: Expected | None) -> None:
+        """A call has returned, or failed."""
         if isinstance(commands, Failure):
             if expected is not None and expected.fault is not None:
                 self._diverge(process, expected, ())
@@ -450,13 +477,15 @@ class Case:
     def _part(self, process: int, expected: Expected, signature: Signature) -> None:
         """As `_diverge`. Unless the replay demands the text's order, the events of the whole case decide whether the
         protocol has a run like this: if the subject sent the packets that the protocol sends, or has only kinds of its
-        own.
+        own. An application that does not wait, where the packets were the protocol's until then, is a finding at once:
+        what has arrived is known.
         """
         assert self.lockstep is not None
         same = same_packets(expected.signature, signature)
         foreign = not self._speaks and self.lockstep.replay.has_others(signature)
+        early = expected.waits and self._speaks
         found = self._explained(process, expected, signature)
-        if self._is_strict or not (expected.fault is not None or same or foreign):
+        if self._is_strict or early or not (expected.fault is not None or same or foreign):
             self.judge.find("nonconformance", process, str(found), divergence=found)
         else:
             at = len(self.judge.log)

@@ -55,14 +55,16 @@ class Features:
 
     @staticmethod
     def of(protocol: ir.Protocol | None) -> Features:
-        """The features of a protocol, with its `reachable` formulas; without a protocol, the scenarios only."""
+        """The features of a protocol, with its `reachable` formulas, and the scenarios, where applications send any
+        message; without a protocol, the scenarios only."""
         found: list[Feature] = []
         if protocol is not None:
             found += [("handler", _handler(handler)) for handler in protocol.handlers]
             for statement in conditionals_of(protocol):
                 found += [("branch", _branch(statement, outcome)) for outcome in (True, False)]
             found += [("scenario", name) for name in protocol.witnesses]
-        found += [("scenario", name) for name in SCENARIOS]
+        if protocol is None or protocol.sends:
+            found += [("scenario", name) for name in SCENARIOS]
         return Features(tuple(dict.fromkeys(found)))
 
     def bits(self, features: Iterable[Feature]) -> int:
@@ -176,6 +178,8 @@ class CoveredReplay(PermissiveReplay):
 
     def _handled(self, given: Input) -> str:
         match given:
+            case (str(name), _):
+                return f"input {name}"
             case (_, _):
                 return "causal_send"
             case (int(number),):

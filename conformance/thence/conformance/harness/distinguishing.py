@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from thence.conformance.cases.network import Channel, Destination
-from thence.conformance.cases.schedule import Duplicate, Lose, Operation, React, Receive, Schedule, Send, Tick
+from thence.conformance.cases.schedule import Duplicate, Have, Lose, Operation, React, Receive, Schedule, Send, Tick
 from thence.conformance.harness.guided import Corpus, Script, script_of
 from thence.dsl import ir
 from thence.dsl.run.execute import Delivered, Sent
@@ -71,6 +71,8 @@ def schedule_of(system: System, steps: Sequence[NarratedStep]) -> Schedule:
                 operations.append(Send(action.process, destination(action.destinations)))
             case "tick":
                 operations.append(Tick(action.process, action.name))
+            case "input":
+                operations.append(Have(action.process, action.name, action.arguments))
             case "receive" | "lose":
                 position, channel = place(action.packet)
                 operations.append((Receive if action.kind == "receive" else Lose)(position, channel))

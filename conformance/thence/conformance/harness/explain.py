@@ -40,7 +40,7 @@ def case_explained(outcome: CaseOutcome) -> str:
     lines = [f"{number:>3}  {describe(operation)}" for number, operation in enumerate(outcome.operations, 1)]
     lines += told(outcome.findings)
     if not outcome.findings:
-        lines.append("  nothing was delivered: no verdict" if outcome.vacuous else "  nothing is wrong")
+        lines.append(f"  {outcome.nothing}: no verdict" if outcome.vacuous else "  nothing is wrong")
     return "\n".join(lines) + drawn(outcome)
 
 

@@ -12,6 +12,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import (
     DELIVERED,
+    HAD,
     RECEIVED,
     REFUTES,
     SENT,
@@ -85,6 +86,10 @@ class CaseJudge:
         self.outstanding += len(destinations)
         to = destinations[0] if self._settings.delivery == "unicast" else destinations
         self.log.append((SENT, process, message, to))
+
+    def had(self, process: int, name: str, arguments: tuple[int, ...]) -> None:
+        """The application of the process has an input."""
+        self.log.append((HAD, process, name, arguments))
 
     def received(self, process: int, message: str, source: int) -> None:
         """A packet with the message arrives from `source`."""

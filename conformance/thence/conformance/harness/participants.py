@@ -16,6 +16,7 @@ from thence.conformance.systems.foreign import FailureKind, SystemFailed, System
 from thence.conformance.systems.returned import NoCommands, commands_of
 from thence.conformance.systems.strangers import plain, say, shown
 from thence.conformance.systems.subject import MakeProcess
+from thence.impl.commands import MustWait
 
 TRACEBACK_FRAMES: Final = 6
 """Innermost frames of a subject's traceback that are kept."""
@@ -36,6 +37,11 @@ class Failure:
     kind: FailureKind
     text: str
     traceback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """A call for an input that the application cannot have now. Nothing has changed."""
 
 
 class Participants:
@@ -80,6 +86,23 @@ class Participants:
             return getattr(self.processes[process], name, None)
         except Exception as error:
             return _raised(process, name, error)
+
+    def have(self, process: int, method: Callable[..., Any], arguments: Sequence[Any]) -> list[Any] | Failure | Waits:
+        """As `call`, of the method of an input, which may say that the application has to wait."""
+
+        waits = False
+
+        def asked(*given: Any) -> Any:
+            nonlocal waits
+            try:
+                return method(*given)
+            except MustWait:
+                waits = True
+                return []
+
+        asked.__name__ = getattr(method, "__name__", "an input")
+        commands = self.call(process, asked, arguments)
+        return Waits() if waits else commands
 
     def call(self, process: int, method: Callable[..., Any], arguments: Sequence[Any]) -> list[Any] | Failure:
         """The commands that the method returns, `COMMAND_LIMIT` of them at most."""

@@ -191,7 +191,7 @@ def _judge_of(subject: Subject, loaded: Loaded) -> tuple[MakeJudge, tuple[str, .
 
 def _implementation_judge(name: str, protocol: ir.Protocol) -> MakeJudge:
     settings = settings_for(protocol)
-    load_subject(name, settings.processes).require(protocol.delivery)
+    load_subject(name, settings.processes).require(settings)
     known = implementation_baseline(name, protocol, settings)
 
     @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from thence.conformance.replay.process_logs import Arrival, Entry, ProcessLogs, Sending
+from thence.conformance.replay.process_logs import Arrival, Entry, Having, ProcessLogs, Sending
 from thence.conformance.replay.replay import Expected, Input, Replay
 
 Channel: TypeAlias = tuple[int, ...]
@@ -182,6 +182,8 @@ class Configuration:
         match self.entry(process):
             case Sending(number, destinations):
                 yield number, destinations
+            case Having(name, arguments):
+                yield name, arguments
             case Arrival(message, sender):
                 for packet in self.first(self.channels[sender * self.count + process]):
                     if self.replay.carried(packet) == message:

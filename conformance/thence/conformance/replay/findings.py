@@ -12,7 +12,7 @@ from thence.conformance.cases.network import Claim, Settings
 from thence.conformance.cases.schedule import Schedule
 from thence.conformance.replay.divergence import Divergence
 from thence.spec import oracle
-from thence.spec.events import Deliver, Event, Execution, Receive, Send, printable
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, printable
 
 FindingKind: TypeAlias = Literal[
     "causal",
@@ -47,14 +47,14 @@ REFUTES: Final[dict[FindingKind, Claim]] = {
 }
 """The claim that a kind of finding refutes."""
 
-SENT, RECEIVED, DELIVERED = range(3)
+SENT, RECEIVED, DELIVERED, HAD = range(4)
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 """An address in the default text of an object; it differs from run to run."""
 
 LogEntry: TypeAlias = tuple[int, int, str, int | tuple[int, ...]]
-"""(SENT, process, message, destination or destinations), (RECEIVED, process, message, sender) or
-(DELIVERED, process, message, -1)."""
+"""(SENT, process, message, destination or destinations), (RECEIVED, process, message, sender),
+(DELIVERED, process, message, -1) or (HAD, process, name of the input, arguments)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +170,20 @@ class CaseOutcome:
         return sum(entry[0] == DELIVERED for entry in self.log)
 
     @property
+    def taken(self) -> int:
+        """Number of inputs, besides sends, that applications had."""
+        return sum(entry[0] == HAD for entry in self.log)
+
+    @property
     def vacuous(self) -> bool:
-        """Whether the case says nothing about a system without a finding: nothing was delivered."""
-        return not self.findings and not self.deliveries
+        """Whether the case says nothing about a system without a finding: nothing was delivered; of applications that
+        send nothing, none had an input."""
+        return not self.findings and not (self.deliveries if self.settings.sends else self.taken)
+
+    @property
+    def nothing(self) -> str:
+        """What did not happen in a vacuous case, in words."""
+        return "nothing was delivered" if self.settings.sends else "no application had an input"
 
     @property
     def withheld(self) -> int:
@@ -222,4 +233,7 @@ def event_of(entry: LogEntry) -> Event:
     if kind == RECEIVED:
         assert isinstance(other, int)
         return Receive(process, message, other)
+    if kind == HAD:
+        assert isinstance(other, tuple)
+        return Input(process, message, other)
     return Deliver(process, message)

@@ -20,7 +20,7 @@ from thence.conformance.replay.state_estimate import MOST_STATES, RunSearch
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.spec.diagram import Highlight
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Receive, Send, message_of
 
 Verdict = Literal["conforming", "nonconforming", "unknown"]
 
@@ -190,7 +190,7 @@ def prefix(execution: Execution, answer: Answer) -> tuple[Execution, Highlight |
         own = (event for event in rest if event.process == last.process)
         events += tuple(takewhile(lambda event: isinstance(event, Deliver), own))
     start = max(0, len(events) - DRAWN)
-    sent = {event.message for event in events[start:]}
+    sent = {message_of(event) for event in events[start:]}
     kept: list[Event] = [event for event in events[:start] if isinstance(event, Send) and event.message in sent]
     kept += events[start:]
     wrong = len(kept) - 1 if isinstance(kept[-1], Deliver) else None
@@ -200,7 +200,7 @@ def prefix(execution: Execution, answer: Answer) -> tuple[Execution, Highlight |
     )
     return (
         Execution(execution.processes, tuple(kept), execution.names),
-        Highlight(found.process, kept[-1].message, (), (), wrong, caption),
+        Highlight(found.process, message_of(kept[-1]), (), (), wrong, caption),
     )
 
 
@@ -218,12 +218,12 @@ def without_last(execution: Execution, process: int) -> Execution:
 
 
 def only_sends_send(protocol: ir.Protocol) -> bool:
-    """Whether packets are sent by causal sends only: not by what receives, and not by timers."""
+    """Whether packets are sent by causal sends only: not by what receives, by other inputs or by timers."""
     called = {procedure.name: procedure for procedure in protocol.procedures}
     for handler in protocol.handlers:
         if handler.event == "periodically":
             return False
-        if handler.event == "receive":
+        if handler.event in ("receive", "input"):
             bodies: list[Any] = [handler.body]
             seen: set[str] = set()
             while bodies:

@@ -1,4 +1,4 @@
-"""The log of each process in a protocol's terms: sends, arrivals and deliveries, messages numbered by sender.
+"""The log of each process in a protocol's terms: sends, arrivals, deliveries and inputs, messages numbered by sender.
 
 A replay needs nothing else of an execution: neither contents of messages nor times. Arrivals may be missing, one by one
 or altogether.
@@ -7,12 +7,15 @@ or altogether.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, PROCESS
 from thence.dsl.run.values import Message
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
 from thence.spec.happens_before import HappensBefore
 
 NOT_LOGGED: Final = sys.maxsize
@@ -46,7 +49,15 @@ class Delivery(NamedTuple):
     at: int
 
 
-Entry: TypeAlias = Sending | Arrival | Delivery
+class Having(NamedTuple):
+    """The application has an input of its own."""
+
+    name: str
+    arguments: tuple[int, ...]
+    at: int
+
+
+Entry: TypeAlias = Sending | Arrival | Delivery | Having
 
 
 @dataclass(slots=True)
@@ -131,6 +142,8 @@ def logs_of(execution: Execution) -> ProcessLogs:
                 all_arrivals = all_arrivals and (name in arrivals[process] or known[event.message].src == process)
                 deliveries[process].setdefault(name, len(entries[process]))
                 entries[process].append(Delivery(name, at))
+            case Input(name=name, arguments=arguments):
+                entries[process].append(Having(name, arguments, at))
             case _:
                 assert_never(event)
     return ProcessLogs(
@@ -144,9 +157,34 @@ def logs_of(execution: Execution) -> ProcessLogs:
     )
 
 
+def _are_values(arguments: Sequence[int], parameters: Sequence[ir.Variable], processes: int) -> bool:
+    """Whether the arguments of an input are values of its parameters."""
+    if len(arguments) != len(parameters):
+        return False
+    for value, parameter in zip(arguments, parameters, strict=True):
+        if isinstance(value, bool) is not (parameter.type == BOOL):
+            return False
+        if parameter.type == PROCESS and value >= processes:
+            return False
+    return True
+
+
 def require_fit(logs: ProcessLogs, protocol: ir.Protocol) -> None:
-    """Raises Unfit where a message goes to processes that no message of the protocol can go to."""
+    """Raises Unfit where a message goes to processes that no message of the protocol can go to, or an input is none of
+    its inputs."""
     count = logs.execution.processes
+    inputs = {handler.kind: handler.parameters for handler in protocol.inputs}
+    for entry in chain.from_iterable(logs.entries):
+        if isinstance(entry, Having):
+            parameters = inputs.get(entry.name)
+            if parameters is None:
+                raise Unfit(f"there is the input {entry.name}, and {protocol.name} has no such input")
+            if not _are_values(entry.arguments, parameters, count):
+                said = Input(0, entry.name, entry.arguments).label
+                raise Unfit(f"there is the input {said}, whose arguments are none of {protocol.name}'s input")
+    sends = any(handler.event == "causal_send" for handler in protocol.handlers)
+    if logs.messages and not sends:
+        raise Unfit(f"messages are sent, and the application of {protocol.name} sends none")
     for name, message in logs.messages.items():
         to = ", ".join(f"p{process}" for process in message.dsts) or "nobody"
         said = f"message {logs.names[name]!r} goes to {to}"

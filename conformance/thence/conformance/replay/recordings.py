@@ -17,6 +17,7 @@ from thence.conformance.traces.reading import read, read_merged
 from thence.dsl import ir
 from thence.dsl.find import named_protocol
 from thence.spec.diagram import draw_svg, draw_text, highlight_of, in_view
+from thence.spec.events import Input
 from thence.spec.judgement import Judgement, judge
 from thence.spec.trace import Trace, TraceError
 from thence.spec.verdict import Level, Result, Verdict
@@ -24,7 +25,7 @@ from thence.spec.verdict import Level, Result, Verdict
 _SAID: Final = {"conforming": "as", "nonconforming": "not as", "unknown": "unknown whether as"}
 
 _VACUOUS: Final = "nothing was delivered: no verdict"
-"""Why a recording without a delivery, in which nothing is wrong, has no verdict."""
+"""Why a recording without a delivery, in which nothing is wrong, has no verdict. Against a protocol, inputs count."""
 
 _SHOWN: Final = 5
 """Findings of the oracle that an explanation has."""
@@ -48,7 +49,8 @@ def _judged(name: str, reader: Callable[[], Trace], against: ReferenceProtocol |
     trace = reader()
     judgement = judge(trace.execution)
     result = _by_the_oracle(name, trace, judgement) if against is None else against.judged(name, trace, judgement)
-    if result.verdict is Verdict.TESTED and not result.facts["detail"]["deliveries"]:
+    happened = any(isinstance(event, Input) for event in trace.execution.events) if against is not None else False
+    if result.verdict is Verdict.TESTED and not result.facts["detail"]["deliveries"] and not happened:
         facts = {**result.facts, "unknown": _VACUOUS}
         result = replace(result, verdict=Verdict.UNKNOWN, expected=False, facts=facts)
     return replace(result, seconds=time.perf_counter() - started)

@@ -9,7 +9,7 @@ from thence.conformance.replay.configuration import Configuration
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.guards import Wanted
 from thence.conformance.replay.observed_steps import ObservedSteps
-from thence.conformance.replay.process_logs import Arrival, Delivery, Sending
+from thence.conformance.replay.process_logs import Arrival, Delivery, Having, Sending
 from thence.conformance.replay.replay import Input
 
 
@@ -40,6 +40,8 @@ class Refusal:
         match entry:
             case Sending(number, destinations):
                 return self._unlike(process, (number, destinations))
+            case Having(name, arguments):
+                return self._unlike(process, (name, arguments))
             case Arrival(message, sender):
                 for packet in self.now.first(self.now.channels[sender * self.now.count + process]):
                     if self.steps.replay.carried(packet) == message:

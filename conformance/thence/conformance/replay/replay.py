@@ -12,7 +12,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
-from thence.conformance.cases.inputs import refuse_inputs
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
@@ -21,6 +20,7 @@ from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Observation, Reactions, Step
 from thence.dsl.run.local_steps import LocalSteps
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet, show
+from thence.spec.events import Input as InputEvent
 
 REMEMBERED: Final = 200_000
 """Steps that a replay remembers, before it forgets them all."""
@@ -32,7 +32,8 @@ Signature: TypeAlias = tuple[tuple[Any, ...], ...]
 """For each emission: (destination, packet kind, carried message or None), or (message,) for a delivery."""
 
 Input: TypeAlias = tuple[Any, ...]
-"""(number, destinations) for a causal send, (packet,) for an arrival, (timer,) for a timer by its name."""
+"""(number, destinations) for a causal send, (packet,) for an arrival, (timer,) for a timer by its name,
+(name, arguments) for an input of the application."""
 
 Answers: TypeAlias = tuple[tuple[str, int, tuple[int, ...]], ...]
 """The application's sends in reaction to deliveries of a step: (message delivered, number, destinations)."""
@@ -49,6 +50,9 @@ class Seen(NamedTuple):
     answers: Answers = ()
     order: tuple[str, ...] = ()
 
+
+MUST_WAIT: Final = "the application has to wait"
+"""The beginning of the fault of a step of the application that its `when` does not allow."""
 
 TEXT: Final = Seen()
 """A step of the text alone."""
@@ -74,6 +78,11 @@ class Expected(NamedTuple):
     seen: Seen = TEXT
 
     @property
+    def waits(self) -> bool:
+        """Whether the application has to wait: the step is its own, and the `when` is false."""
+        return self.fault is not None and self.fault.startswith(MUST_WAIT)
+
+    @property
     def deliveries(self) -> tuple[str, ...]:
         """The messages that the step delivers."""
         return tuple([one[0] for one in self.signature if len(one) == 1])
@@ -92,7 +101,6 @@ class Replay:
     _expected: dict[tuple[int, int, Input, Seen], Expected] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        refuse_inputs(self.protocol)
         self._interpreter = Interpreter(self.protocol, self.processes)
         self._finder = GuardFinder(self.protocol)
         self.steps = LocalSteps(self._text_step)
@@ -208,10 +216,14 @@ class Replay:
         local = self.steps.state(state)
         cause: Cause
         match given:
+            case (str(name), arguments):
+                cause = Occurrence(name, arguments)
+                if not self._interpreter.takes(process, local, cause):
+                    raise Fault(f"{MUST_WAIT}, the guard of {name} is false")
             case (number, destinations):
                 cause = Message(process, number, destinations)
                 if not self._interpreter.accepts(process, local, cause):
-                    raise Fault("the application has to wait, the guard of causal_send is false")
+                    raise Fault(f"{MUST_WAIT}, the guard of causal_send is false")
             case (str(timer),):
                 if timer not in self._interpreter.timers:
                     return Step(local, ())
@@ -233,6 +245,8 @@ class Replay:
     def title(self, given: Input) -> str:
         """The input of a step, in words."""
         match given:
+            case (str(name), arguments):
+                return InputEvent(0, name, arguments).label
             case (_, destinations):
                 return f"causal_send to {', '.join(f'p{destination}' for destination in destinations)}"
             case (str(timer),):
@@ -307,6 +321,10 @@ class Lockstep:
     def causal_send(self, process: int, number: int, destinations: tuple[int, ...]) -> Expected:
         """The application sends its message of that number, from 0, to processes in ascending order."""
         return self.replay.expected(process, self.states[process], (number, destinations))
+
+    def input(self, process: int, name: str, arguments: tuple[int, ...]) -> Expected:
+        """The application has an input of its own."""
+        return self.replay.expected(process, self.states[process], (name, arguments))
 
     def accepts(self, process: int, number: int, destinations: tuple[int, ...]) -> bool:
         """Whether the protocol takes the message at all, at this time."""

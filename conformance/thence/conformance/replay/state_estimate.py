@@ -20,7 +20,7 @@ from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.early_arrivals import EarlyArrivals
 from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.postponement import Postponement
-from thence.conformance.replay.process_logs import Arrival, Delivery, Entry, Sending
+from thence.conformance.replay.process_logs import Arrival, Delivery, Entry, Having, Sending
 from thence.conformance.replay.refusal import Refusal
 from thence.conformance.replay.replay import TEXT, Expected, Input, Seen
 
@@ -29,6 +29,10 @@ MOST_STATES: Final = 20_000
 
 MOST_CHOICES: Final = 100_000
 """Points to which the search can go back. The oldest are forgotten; a refusal is then no proof."""
+
+MOST_SILENT: Final = 2_000
+"""Steps in a row that no log shows. A protocol may answer control packets by control packets without end; beyond so
+many steps only what a log shows goes on, and a refusal is then no proof."""
 
 
 class RunSearch:
@@ -69,9 +73,10 @@ class RunSearch:
     def run(self) -> bool:
         """Whether a run was found; if not, `given_up` says whether there may be one nevertheless."""
         now = self._now
-        choices: list[tuple[Iterator[Move], Moment]] = []
+        choices: list[tuple[Iterator[Move], Moment, int]] = []
         visited: set[int] = set()
-        moves, failed = self._moves(), False
+        silent = 0
+        moves, failed = self._moves(silent), False
         if now.done:
             return True
         while True:
@@ -86,14 +91,15 @@ class RunSearch:
                 if self.states > self._most_states:
                     self.given_up = True
                     return False
-                moves, moment = choices.pop()
+                moves, moment, silent = choices.pop()
                 now.restore(moment)
                 continue
-            choices.append((moves, now.moment()))
+            choices.append((moves, now.moment(), silent))
             if len(choices) > 2 * MOST_CHOICES:
                 del choices[:MOST_CHOICES]
                 self._forgotten = True
             self._apply(move)
+            silent = 0 if move.entries else silent + 1
             if now.done:
                 return True
             key = now.key
@@ -102,7 +108,7 @@ class RunSearch:
             else:
                 visited.add(key)
                 self.states += failed
-                moves = self._moves()
+                moves = self._moves(silent)
 
     def _apply(self, move: Move) -> None:
         self._now.advance(move, remember=self._watch_early)
@@ -126,8 +132,8 @@ class RunSearch:
 
     # --- the next steps ----------------------------------------------------------------------
 
-    def _moves(self) -> Iterator[Move]:
-        """The steps that may come next, the likeliest first.
+    def _moves(self, silent: int) -> Iterator[Move]:
+        """The steps that may come next, the likeliest first, after so many steps in a row that no log shows.
 
         Packets that move no message arrive as soon as they can; messages arrive when their delivery is due, or else
         when nothing better is left; then come packets that arrive again, and timers.
@@ -135,7 +141,9 @@ class RunSearch:
         now = self._now
         hidden = now.hidden_arrivals()
         messages = []
-        for process, channel, packet in hidden:
+        goes_on = silent < MOST_SILENT
+        self._forgotten = self._forgotten or not goes_on
+        for process, channel, packet in hidden if goes_on else ():
             if self._replay.carried(packet) is None:
                 yield from self._unlogged(process, (packet,), channel, packet, hidden)
             else:
@@ -148,7 +156,7 @@ class RunSearch:
                 yield from self._matching(process, hidden)
         for process, channel, packet in messages:
             yield from self._unlogged(process, (packet,), channel, packet, hidden)
-        for process in range(now.count):
+        for process in range(now.count) if goes_on else ():
             for packet in tuple(now.arrived[process]):
                 if now.may_hide(process, packet):
                     yield from self._unlogged(process, (packet,), -1, -1, hidden)
@@ -161,6 +169,8 @@ class RunSearch:
         match now.entry(process):
             case Sending(number, destinations):
                 yield from self._by(process, (number, destinations), 1)
+            case Having(name, arguments):
+                yield from self._by(process, (name, arguments), 1)
             case Arrival(message, sender):
                 channel = sender * now.count + process
                 for packet in now.first(now.channels[channel]):

@@ -93,6 +93,11 @@ Event: TypeAlias = Emitted | Delivered | Reacted
 
 
 @dataclass(frozen=True, slots=True)
+class Waits:
+    """The application cannot have the input now; nothing has changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Raised:
     """The system refused the request, with an error of its own."""
 
@@ -116,6 +121,7 @@ def init(settings: Settings, hosts: Iterable[int]) -> bytes:
             "loss": settings.loss,
             "self_sends": settings.self_sends,
             **({} if settings.timers == (PERIODICALLY,) else {"timers": list(settings.timers)}),
+            **({} if not settings.inputs else {"inputs": [each.name for each in settings.inputs]}),
         }
     )
 
@@ -137,6 +143,11 @@ def tick(process: int, timer: str = PERIODICALLY) -> bytes:
     """The timer of this name fires."""
     named = {} if timer == PERIODICALLY else {"timer": timer}
     return _line({"request": "tick", "process": process, **named})
+
+
+def input_(process: int, name: str, arguments: Iterable[int]) -> bytes:
+    """The application of the process has an input of its own."""
+    return _line({"request": "input", "process": process, "input": name, "arguments": list(arguments)})
 
 
 def _line(request: dict[str, Any]) -> bytes:
@@ -162,12 +173,18 @@ def read_abilities(line: bytes) -> Abilities | Raised:
     return Abilities(**said)
 
 
-def read_events(line: bytes, processes: int) -> tuple[Event, ...] | Raised:
-    """Every other reply: the events, in order. Raises: Broken."""
+def read_events(line: bytes, processes: int, *, may_wait: bool = False) -> tuple[Event, ...] | Raised | Waits:
+    """Every other reply: the events, in order. `may_wait`: to an input. Raises: Broken."""
     reply = _object(line)
     error = reply.get("error")
     if error is not None:
         return _raised(error)
+    if reply.get("waits") is True:
+        if not may_wait:
+            raise Broken(f"replies {shown(line)}, and only an application that has an input may have to wait")
+        if reply.get("events", []) != []:
+            raise Broken(f"replies {shown(line)}: who waits does nothing")
+        return Waits()
     if "events" not in reply:
         raise Broken(f"replies {shown(line)}, without events")
     events = reply["events"]

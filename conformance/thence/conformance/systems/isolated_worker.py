@@ -8,13 +8,14 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from thence.conformance.cases.inputs import method_of
 from thence.conformance.cases.network import Settings
 from thence.conformance.systems.contract import VERSION
 from thence.conformance.systems.foreign import Answered
 from thence.conformance.systems.returned import commands_of
 from thence.conformance.systems.strangers import say, shown, word
 from thence.conformance.systems.subject import SubjectError, load_subject, shows_kinds
-from thence.impl.commands import Deliver, Send
+from thence.impl.commands import Deliver, MustWait, Send
 
 
 def serve(name: str) -> None:
@@ -49,6 +50,10 @@ class Host:
                     return self._begun(request)
                 case _:
                     return {"events": self._events(self._asked(request))}
+        except MustWait:
+            if request["request"] == "input":
+                return {"waits": True}
+            return {"error": "MustWait, which only the method of an input raises"}
         except (Exception, SystemExit) as error:
             return {"error": say(error)}
 
@@ -85,6 +90,8 @@ class Host:
                 commands = process.receive(request["from"], self._packets[request["packet"]])
             case "tick":
                 commands = process.tick(*([request["timer"]] if "timer" in request else ()))
+            case "input":
+                commands = getattr(process, method_of(request["input"]))(*request["arguments"])
             case asked:
                 method = process.react if asked == "react" else process.causal_send
                 match self._delivery, request["destinations"]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Final, assert_never
 
-from thence.conformance.cases.inputs import refuse_inputs
+from thence.conformance.cases.inputs import method_of
 from thence.conformance.systems.foreign import Answered
 from thence.dsl import ir
 from thence.dsl.find import NotThere, protocol_of, specification
@@ -53,6 +54,9 @@ class ProtocolProcess:
         self._sent = 0
         self._armed: list[Message] = []
         self.react = None if interpreter.has_guard else self._react
+        for handler in interpreter.protocol.inputs:
+            assert handler.kind is not None
+            setattr(self, method_of(handler.kind), partial(self._have, handler.kind))
 
     @property
     def blocked(self) -> bool:
@@ -87,6 +91,13 @@ class ProtocolProcess:
         number = int(found[2]) - 1 if found is not None else self._sent
         self._sent += 1
         return Message(self._identity, number, destinations)
+
+    def _have(self, name: str, *arguments: int) -> list[impl.Command | Answered]:
+        """The application has the input. Raises: MustWait."""
+        given = Occurrence(name, arguments)
+        if not self._interpreter.takes(self._identity, self._state, given):
+            raise impl.MustWait
+        return self._took(given)
 
     def receive(self, _sender: int, packet: CarriedPacket) -> list[impl.Command | Answered]:
         """Take a packet that arrived."""
@@ -160,11 +171,8 @@ def subject_protocol(name: str) -> ir.Protocol:
     """
     file, _, mutant = name.removeprefix(PREFIX).partition("#")
     if not mutant:
-        protocol = protocol_of(file)
-        refuse_inputs(protocol)
-        return protocol
+        return protocol_of(file)
     for known in specification(file).mutants:
         if known.name == mutant and isinstance(known.mutated, ir.Protocol):
-            refuse_inputs(known.mutated)
             return known.mutated
     raise NotThere(f"{file} has no mutant {mutant} of a protocol")

@@ -33,14 +33,21 @@ EXEC_PER_PROCESS: Final = "exec-per-process:"
 ISOLATED: Final = "isolated:"
 """Prefix of the name of a class in a process of its own, which runs as a foreign system."""
 
-REQUIRED: Final = ("causal_send", "receive")
-"""The methods that a subject has. `tick` is optional: without it, there are no timers."""
+REQUIRED: Final = ("receive",)
+"""The method that every subject has. `tick` is optional: without it, there are no timers."""
+
+SENDS: Final = "causal_send"
+"""The method of a subject whose application sends messages."""
 
 TRIAL_S: Final = 5.0
 """Seconds that a class may take over a call on trial."""
 
 TRIAL_COMMANDS: Final = 1_000
 """Commands that are looked at on trial."""
+
+TRIALS: Final = 10
+"""Sends and inputs that are tried."""
+
 _OWN: Final = "thence."
 """The modules of Thence are installed, and looked for nowhere else."""
 
@@ -63,6 +70,7 @@ class Subject:
         reacts: whether its applications can send from inside a delivery: it has a method `react`, or is foreign.
         over_fifo: whether it says, by its attribute `channels`, that it works over FIFO channels only.
         delivers_own: its attribute of that name: a broadcast is delivered to its sender, too.
+        methods: the methods of a class; None of a program.
     """
 
     name: str
@@ -71,6 +79,7 @@ class Subject:
     reacts: bool = False
     over_fifo: bool = False
     delivers_own: bool = False
+    methods: frozenset[str] | None = None
 
     def settings(self, processes: int) -> Settings:
         """The settings that it says it is made for; where it says nothing, reordering channels without faults."""
@@ -91,11 +100,15 @@ class Subject:
         if self.external is not None:
             self.external.close()
 
-    def require(self, delivery: Delivery) -> None:
-        """Raise SubjectError unless it is driven with messages to one process, to sets of them, or to all."""
-        if self.delivery is not None and self.delivery != delivery:
+    def require(self, settings: Settings) -> None:
+        """Raise SubjectError unless it can be driven with such messages (to one process, to sets of them, to all) and
+        with these inputs."""
+        if self.methods is not None:
+            _require(self.name, [method for method in settings.methods if method not in self.methods])
+        if settings.sends and self.delivery is not None and self.delivery != settings.delivery:
             raise SubjectError(
-                f"{self.name} is a {self.delivery} system, by its attribute delivery; it is to be driven as {delivery}"
+                f"{self.name} is a {self.delivery} system, by its attribute delivery; it is to be driven as"
+                f" {settings.delivery}"
             )
 
 
@@ -156,14 +169,25 @@ def class_subject(name: str, system: Callable[[int, int], Any], processes: int =
         raise SubjectError(f"{name} could not start: {trial} does not return in {TRIAL_S:g} s") from None
     except (Exception, SystemExit) as error:
         raise SubjectError(f"{name} is made by {trial}, with identity and processes; it raises {say(error)}") from error
-    lacking = [method for method in REQUIRED if not callable(getattr(process, method, None))]
-    if lacking:
-        raise SubjectError(f"{name} lacks the method {' and '.join(lacking)}; see thence.impl.commands.CausalProcess")
+    methods = frozenset(method for method in dir(process) if _is_method(process, method))
+    _require(name, [method for method in REQUIRED if method not in methods])
     delivery: Any = getattr(process, "delivery", "unicast")
     if delivery not in get_args(Delivery):
         raise SubjectError(f"{name} has delivery {delivery!r}; it is {', '.join(get_args(Delivery))}")
     reacts = callable(getattr(process, "react", None))
-    return Subject(name, system, delivery, reacts, *_stated(process))
+    return Subject(name, system, delivery, reacts, *_stated(process), methods)
+
+
+def _is_method(process: Any, name: str) -> bool:
+    try:
+        return callable(getattr(process, name))
+    except (Exception, SystemExit):
+        return False
+
+
+def _require(name: str, lacking: list[str]) -> None:
+    if lacking:
+        raise SubjectError(f"{name} lacks the method {' and '.join(lacking)}; see thence.impl.commands.CausalProcess")
 
 
 def _written(name: str) -> str:
@@ -186,13 +210,18 @@ def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]
     sender, receiver = (0, 1) if settings.processes > 1 else (0, 0)
     everyone = frozenset({receiver})
     to = {"unicast": (receiver,), "multicast": (everyone,), "broadcast": ()}[settings.delivery]
-    try:
-        with limited(TRIAL_S):
-            process: Any = make_process(sender, settings.processes)  # which kind, the delivery says
-            commands = tuple(islice(process.causal_send(*to, "m0.1"), TRIAL_COMMANDS))
-        return frozenset({getattr(command.packet, "kind", None) for command in commands if isinstance(command, Send)})
-    except (Exception, SystemExit, OutOfTime):
-        return frozenset()
+    calls: list[tuple[str, tuple[Any, ...]]] = [(SENDS, (*to, "m0.1"))] if settings.sends else []
+    calls += [(each.method, arguments) for each in settings.inputs for arguments in each.choices]
+    kinds: set[Any] = set()
+    for method, arguments in calls[:TRIALS]:
+        try:
+            with limited(TRIAL_S):
+                process: Any = make_process(sender, settings.processes)  # which kind, the delivery says
+                commands = tuple(islice(getattr(process, method)(*arguments), TRIAL_COMMANDS))
+        except (Exception, SystemExit, OutOfTime):
+            continue
+        kinds |= {getattr(command.packet, "kind", None) for command in commands if isinstance(command, Send)}
+    return frozenset(kinds)
 
 
 def _stated(process: Any) -> tuple[bool, bool]:

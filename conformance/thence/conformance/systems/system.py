@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from thence.conformance.cases.inputs import InputChoices
 from thence.conformance.cases.network import Settings
 from thence.conformance.systems import contract
-from thence.conformance.systems.contract import CASE_BYTES, Abilities, Broken, Delivered, Emitted, Raised, Reacted
+from thence.conformance.systems.contract import (
+    CASE_BYTES,
+    Abilities,
+    Broken,
+    Delivered,
+    Emitted,
+    Raised,
+    Reacted,
+    Waits,
+)
 from thence.conformance.systems.foreign import Answered, Elsewhere, SystemFailed, SystemRaised
 from thence.conformance.systems.os_process import GRACE_S, LINUX, OsProcess, size, split_command
 from thence.dsl.ir import PERIODICALLY
-from thence.impl.commands import Command, Deliver, Send
+from thence.impl.commands import Command, Deliver, MustWait, Send
 
 REPLY_S: Final = 5.0
 """Seconds that a reply may take."""
@@ -208,16 +218,18 @@ class ExternalSystem:
             for seat in running:
                 seat.close()
 
-    def ask(self, identity: int, line: bytes) -> Iterator[Any]:
-        """The commands with which the participant answers. Raises: SystemFailed, SystemRaised."""
+    def ask(self, identity: int, line: bytes, *, may_wait: bool = False) -> Iterator[Any]:
+        """The commands with which the participant answers. Raises: SystemFailed, SystemRaised; MustWait, if it may."""
         seat = self._seats[identity if self.per_process else 0]
         reply = self._exchange(seat, line, min(self.limits.reply_s, self._budget.seconds))
         try:
-            events = contract.read_events(reply, self._budget.settings.processes)
+            events = contract.read_events(reply, self._budget.settings.processes, may_wait=may_wait)
         except Broken as error:
             raise self._failed(seat, SystemFailed("crash", str(error))) from None
         if isinstance(events, Raised):
             raise self._refused(seat, events.error)
+        if isinstance(events, Waits):
+            raise MustWait
         return self._commands(events, identity)
 
     def note(self, message: str, sender: int) -> None:
@@ -297,8 +309,8 @@ class ExternalSystem:
 class ExternalProcess:
     """One participant. Its methods take and return what those of `thence.impl.commands.AnyProcess` do.
 
-    What they raise is `SystemFailed` or `SystemRaised`. Without timers `tick` is None, and without the ability `react`
-    is.
+    What they raise is `SystemFailed` or `SystemRaised`, and `MustWait` from the method of an input. Without timers
+    `tick` is None, and without the ability `react` is.
     """
 
     def __init__(self, system: ExternalSystem, identity: int, settings: Settings, abilities: Abilities) -> None:
@@ -308,6 +320,8 @@ class ExternalProcess:
         self.delivery = settings.delivery
         self.tick = self._tick if abilities.timers else None
         self.react = self._react if abilities.react else None
+        for each in settings.inputs:
+            setattr(self, each.method, self._input(each))
 
     def causal_send(self, *arguments: Any) -> Iterator[Any]:
         """The application sends a message, the last argument, to the destinations, the first one, or to all."""
@@ -328,6 +342,16 @@ class ExternalProcess:
     def _tick(self, timer: str = PERIODICALLY) -> Iterator[Any]:
         """The timer of this name fires."""
         return self._system.ask(self._identity, contract.tick(self._identity, timer))
+
+    def _input(self, given: InputChoices) -> Callable[..., Iterator[Any]]:
+        """The method for an input of the application. It raises MustWait where the system says so."""
+
+        def have(*arguments: int) -> Iterator[Any]:
+            asked = contract.input_(self._identity, given.name, arguments)
+            return self._system.ask(self._identity, asked, may_wait=True)
+
+        have.__name__ = given.method
+        return have
 
     def _addressed(self, arguments: tuple[Any, ...]) -> tuple[tuple[int, ...], str]:
         match arguments:

@@ -48,7 +48,7 @@ class Recording:
         reached: dict[str, set[int]] = {}
         for log in self._logs:
             for event in log:
-                if not isinstance(event, Send):
+                if isinstance(event, Receive | Deliver):
                     reached.setdefault(event.message, set()).add(event.process)
         names = tuple(self._numbers)
         logs = [

@@ -13,7 +13,7 @@ from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.quiescence import blocked, completed, unkept
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.dsl.run.values import Packet, show
-from thence.spec.events import Deliver, Event, Execution, Passage, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Input, Passage, Receive, Send
 from thence.spec.user_error import UserError
 
 
@@ -138,6 +138,8 @@ def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
     uses: dict[str, int] = {}
 
     def named(event: Event) -> Event:
+        if isinstance(event, Input):
+            return event
         if isinstance(event, Send):
             uses[event.message] = uses.get(event.message, 0) + 1
         use = uses.get(event.message, 1)
@@ -201,6 +203,8 @@ def events_of(system: System, step: NarratedStep) -> Iterator[Event]:
     action, outcome = step.action, step.outcome
     if outcome.subject is not None:
         yield Send(action.process, outcome.subject.name, outcome.subject.dsts)
+    if action.kind == "input":
+        yield Input(action.process, action.name, action.arguments)
     if action.kind == "receive":
         packet = system.packet(action.packet)
         carried = system.carried(packet)

@@ -14,7 +14,7 @@ from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Sort, Type
 from thence.proofs.logic.formula import free_locals, outer_foralls
 from thence.proofs.logic.structure import Structure, Table, Value, beyond_window, violations
 from thence.spec.diagram import Highlight, draw_svg, draw_text, highlight_of
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
 from thence.spec.oracle import first_finding
 
 
@@ -145,6 +145,9 @@ def event_json(event: Event) -> dict[str, Any]:
             return {"event": "receive", "process": event.process, "message": event.message, "sender": event.sender}
         case Deliver():
             return {"event": "deliver", "process": event.process, "message": event.message}
+        case Input():
+            arguments = list(event.arguments)
+            return {"event": "input", "process": event.process, "input": event.name, "arguments": arguments}
 
 
 def execution_json(execution: Execution) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from thence.dsl.run.scenario import Played, in_words, play
 from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
 from thence.proofs.scopes.scopes import LIVE
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
-from thence.spec.events import Execution
+from thence.spec.events import Execution, Input
 from thence.spec.oracle import Finding, Oracle
 from thence.spec.verdict import Level, Result, Verdict
 
@@ -131,7 +131,9 @@ def observed(scenario: ir.Scenario, played: Played) -> Execution:
     """The execution as an outside observer sees it, with the names of the scenario."""
     seen = execution(played.system, played.steps)
     names = _called(scenario, played)
-    events = tuple(replace(event, message=names[event.message]) for event in seen.events)
+    events = tuple(
+        event if isinstance(event, Input) else replace(event, message=names[event.message]) for event in seen.events
+    )
     return replace(seen, events=events, names=scenario.processes)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from thence.spec.diagram.names import label_of
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
 from thence.spec.oracle import Finding
 
 MOST_DRAWN: Final = 200
@@ -96,13 +96,13 @@ def focus(execution: Execution, highlight: Highlight) -> tuple[Execution, Highli
     events: list[Event] = []
     steps: list[int] = []
     index: int | None = None
-    senders = {e.message: e.process for e in execution.events if e.message in wanted and isinstance(e, Send)}
+    senders = {e.message: e.process for e in execution.events if isinstance(e, Send) and e.message in wanted}
     # A chain message matters where it is delivered to the sender of the next one, and at the process of the finding.
     places = {(name, senders[after]) for name, after in pairwise(highlight.chain)} | {
         (name, highlight.process) for name in wanted
     }
     for position, event in enumerate(execution.events):
-        if event.message not in wanted:
+        if isinstance(event, Input) or event.message not in wanted:
             continue
         step = execution.steps[position] if execution.steps else 0
         match event:

@@ -13,7 +13,7 @@ from math import inf
 from typing import Final, Literal
 
 from thence.spec.diagram.highlight import Highlight
-from thence.spec.events import Deliver, Execution, Passage, Receive, Send
+from thence.spec.events import Deliver, Execution, Input, Passage, Receive, Send
 
 NUDGE: Final = 0.4
 WIDTH_COUNTS: Final = 0.5
@@ -30,12 +30,12 @@ TURN: Final = 0.8
 class Point:
     """Something at a process line.
 
-    Kinds: `send`; `post`: the first packet with a message that waited at its sender; `receive`: an arrival that waits
-    or is dropped; `deliver`: out of the buffer, or with no recorded arrival, or at once on arrival; `expected`: a
-    delivery that should be there and is not.
+    Kinds: `send`; `input`: of the application, its text in place of a message; `post`: the first packet with a message
+    that waited at its sender; `receive`: an arrival that waits or is dropped; `deliver`: out of the buffer, or with no
+    recorded arrival, or at once on arrival; `expected`: a delivery that should be there and is not.
     """
 
-    kind: Literal["send", "post", "receive", "deliver", "expected"]
+    kind: Literal["send", "input", "post", "receive", "deliver", "expected"]
     process: int
     message: str
     column: float
@@ -157,9 +157,11 @@ def _place(
     arrived: set[tuple[int, str]] = set()
     delivered: set[tuple[int, str]] = set()
 
-    def put(kind: Literal["send", "receive", "deliver", "expected"], process: int, message: str, index: int) -> Point:
+    def put(
+        kind: Literal["send", "input", "receive", "deliver", "expected"], process: int, message: str, index: int
+    ) -> Point:
         column = free[process]
-        if kind != "send" and message in sends:
+        if kind not in ("send", "input") and message in sends:
             column = max(column, posts.get((message, process), sends[message][0]).column + 1)
         point = Point(kind, process, message, column + delays.get(index, 0.0), index)
         last[process], free[process] = point.column, point.column + 1
@@ -227,6 +229,8 @@ def _place(
                     waiting.append(Waiting(queue.pop(0), point))
                 elif (process, message) not in arrived:
                     arrive(point)
+            case Input(process):
+                put("input", process, event.label, index)
 
     until(inf)
     if highlight is not None:

@@ -285,6 +285,8 @@ class _Picture:
         match point.kind:
             case "send":
                 yield f'<rect class="dot {role}" x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8"/>'
+            case "input":
+                yield f'<path class="dot {role}" d="M{x:.1f} {y - 6.5:.1f}l5.5 10h-11Z"/>'
             case "receive":
                 yield f'<circle class="ring {role}" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS - 0.5}"/>'
             case "deliver":
@@ -340,6 +342,7 @@ class _Picture:
         fault = "overtakes it" if "missing" in roles else "at fault"
         signs = [
             ("send" in kinds, '<rect class="dot" x="-4" y="-4" width="8" height="8"/>', "causal send"),
+            ("input" in kinds, '<path class="dot" d="M0 -6l5.5 10h-11Z"/>', "input"),
             ("receive" in kinds, '<circle class="ring" r="4"/>', "arrival"),
             ("deliver" in kinds, '<circle class="dot" r="4.5"/>', "delivery"),
             (bool(self._layout.waiting), '<path class="arrow waiting" d="M-9 0H9"/>', "waits"),

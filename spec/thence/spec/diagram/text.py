@@ -11,7 +11,7 @@ from typing import Final
 from thence.spec.diagram.highlight import Highlight
 from thence.spec.diagram.layout import delivered_on_arrival
 from thence.spec.diagram.names import label_of, shown
-from thence.spec.events import Deliver, Execution, Passage, Receive, Send
+from thence.spec.events import Deliver, Execution, Input, Passage, Receive, Send
 
 WIDEST: Final = 100
 WIDEST_COLUMN: Final = 16
@@ -21,6 +21,7 @@ NOTES: Final = 18
 
 _SIGNS: Final[Mapping[str, str]] = {
     "■": "causal send to",
+    "▲": "input",
     "●": "delivery",
     "○": "arrival",
     "┊": "a message waits",
@@ -39,11 +40,11 @@ def draw_text(execution: Execution, highlight: Highlight | None = None, repeats_
 
     The rows have the numbers of the steps, or without steps those of the events, from 0.
     `■m→1,2` is a causal send of m to p1 and p2; an arrow is the journey of a message, in the row where it arrives:
-    to `●` where it is delivered at once, to `○` where it waits; `●m` without an arrow comes out of the buffer. While
-    something waits at a process, its line is dashed. A thin arrow `┄ACK┄▷` is the arrival of a control packet, in a run
-    whose packets were seen. The rows of a highlight carry notes. A run of up to six
-    processes with short message names is at most 100 columns wide. A rule stands above event `repeats_from`, from which
-    on everything is repeated for ever.
+    to `●` where it is delivered at once, to `○` where it waits; `●m` without an arrow comes out of the buffer;
+    `▲ask(2)` is an input of the application. While something waits at a process, its line is dashed. A thin arrow
+    `┄ACK┄▷` is the arrival of a control packet, in a run whose packets were seen. The rows of a highlight carry notes.
+    A run of up to six processes with short message names is at most 100 columns wide. A rule stands above event
+    `repeats_from`, from which on everything is repeated for ever.
     """
     return _Sheet(execution, highlight, repeats_from).text()
 
@@ -120,6 +121,9 @@ class _Sheet:
                     self._journey(row, process, message, "○")
                 case Deliver(process, message):
                     self._deliver(row, process, message, index in merged)
+                case Input(process):
+                    self._signs.add("▲")
+                    row.put(self._column(process), f"▲{label_of(event.label)}")
             rows.append(row)
         rows += [self._signal(signal) for _, signal in reversed(signals)]
         rows += self._expected()

@@ -45,6 +45,7 @@ from thence.cli.reaching import indented, reach_line, reach_table, seen_and_miss
 from thence.cli.recorded_cases import read_recorded
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.cli.subjects import subject_name
+from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.rerun import pytest_file, rerun_against
 from thence.conformance.harness.explain import case_explained, picture
@@ -203,11 +204,12 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
     """What the run did; `whole`: each scheduler, each scenario, and each feature that was not reached."""
     report = driven.report
     cases = counted(report.cases, "case")
-    said = f"{report.failures:,} of {cases} failed; {report.events:,} sends, arrivals and deliveries"
+    said = f"{report.failures:,} of {cases} failed; {report.events:,} {_events_of(report.settings)}"
     if driven.protocol is not None:
         said += f", {counted(report.matched, 'event')} as in the protocol's interpreter"
     if driven.why_not:
-        said += f"; replayed by sends, deliveries and known arrivals, since {driven.why_not}"
+        seen = "inputs" if not report.settings.sends else "sends, deliveries and known arrivals"
+        said += f"; replayed by {seen}, since {driven.why_not}"
     if report.undecided:
         said += f"; {counted(report.undecided, 'replay')} undecided: too many possible states"
     if report.other_order is not None:
@@ -223,13 +225,21 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
             yield indented([*reach_table(report.reaches, report.whole).splitlines(), *reached])
         else:
             yield reach_line(report.whole)
-        yield withheld_text(report.arrivals, report.withheld, report.slowest)
+        if report.settings.sends:
+            yield withheld_text(report.arrivals, report.withheld, report.slowest)
     if report.vacuous and not report.failures:
         yield f"no verdict: {report.vacuous}"
     if report.interrupted:
         yield f"incomplete: interrupted after {report.cases:,} of {counted(drive.cases, 'case')}"
     elif report.stopped:
         yield f"stopped after {report.cases:,} of {counted(drive.cases, 'case')}: {report.stopped}"
+
+
+def _events_of(settings: Settings) -> str:
+    """The events of cases with these settings, in words."""
+    if not settings.sends:
+        return "inputs"
+    return "sends, inputs, arrivals and deliveries" if settings.inputs else "sends, arrivals and deliveries"
 
 
 def _require_transcript(system: str, transcript: str | None) -> None:

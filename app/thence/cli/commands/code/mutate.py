@@ -12,6 +12,7 @@ import typer
 from thence.cli.options import Json, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command, write_text
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
 from thence.conformance.mutation.fate import OUTCOMES, Outcome
@@ -150,7 +151,7 @@ def _subjects(request: MutateRequest, file: str) -> list[Subject]:
     wanted = chosen(there, names)
     for subject in wanted:
         if subject.kind == "implementation":
-            load_subject(subject.name, 3).require(protocol_of(file, specification).delivery)
+            load_subject(subject.name, 3).require(settings_for(protocol_of(file, specification)))
     return wanted
 
 

@@ -95,7 +95,7 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
     interrupted = False
     try:
         if protocol is not None:
-            subject.require(protocol.delivery)
+            subject.require(default)
         deliveries: Sequence[Delivery]
         if subject.delivery is not None:
             deliveries = [subject.delivery]
