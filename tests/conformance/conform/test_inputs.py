@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.rerun import rerun
 from thence.conformance.harness import case
 from thence.conformance.harness.harness import run_case, run_scheduled
+from thence.conformance.mutation.implementation_equality import LocalComparison
+from thence.conformance.mutation.protocol_judge import baseline, judge_protocol, usual_workloads
 from thence.conformance.replay import state_estimate
 from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.replay.recordings import ReferenceProtocol, judged
@@ -305,6 +308,27 @@ def test_names_of_the_interface_are_no_inputs() -> None:
     protocol = protocol_of(LOCK.replace("acquire", "react"))
     with pytest.raises(UserError, match="its input react has the name of something else"):
         settings_for(protocol)
+
+
+# --- mutants -----------------------------------------------------------------------------------
+
+
+def test_mutants_of_a_protocol_and_of_a_class(here: Path) -> None:
+    loaded = load_bytes(Path("lock.thence"), LOCK.encode())
+    assert loaded.specification is not None
+    protocol, mutant = loaded.specification.protocols[0], loaded.specification.mutants[0]
+    assert isinstance(mutant.mutated, ir.Protocol)
+    known = baseline(loaded.specification, protocol)
+    assert len(known.scopes) == len(usual_workloads(protocol)) and not known.skipped
+    assert judge_protocol(known, mutant.mutated).outcome == "killed"
+    assert judge_protocol(known, protocol).outcome == "equal"
+    locks = importlib.import_module("locks")
+    record = known.scopes[0].record
+    assert record.size > 0
+    for name, likeness in [("Lock", "same commands"), ("Generous", "different"), ("Never", "different")]:
+        assert LocalComparison(record).likeness(locks.Lock, getattr(locks, name)) == likeness
+    # What the protocol refuses is compared, too.
+    assert LocalComparison(record).likeness(locks.Lock, locks.Careless) == "different"
 
 
 # --- recordings --------------------------------------------------------------------------------

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterator, Mapping, Set
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from thence.conformance.cases.inputs import method_of
 from thence.conformance.mutation.equality import LocalStep, StepRecord
 from thence.conformance.systems.subject import MakeProcess
 from thence.dsl.ir import PERIODICALLY
@@ -76,6 +77,7 @@ class LocalComparison:
     def __init__(self, record: StepRecord) -> None:
         self._record = record
         self._system = record.system
+        self._inputs = {use.name for use in record.system.workload.inputs}
         self._packets: dict[int, dict[Frozen, tuple[Any, Any]]] = {}
         self._pairs: dict[Frozen, _Pair] = {}
         self._done: set[tuple[Frozen, int, Message | None, Occurrence | None, Frozen]] = set()
@@ -97,11 +99,20 @@ class LocalComparison:
         while True:
             before = len(self._done)
             for key, pair in list(self._pairs.items()):
-                for step in self._record.of(pair.process, pair.number):
+                for step in (*self._record.of(pair.process, pair.number), *self._refused(pair)):
                     if not self._compare(key, pair, step) or len(self._done) > MOST_STEPS:
                         return False
             if len(self._done) == before:
                 return True
+
+    def _refused(self, pair: _Pair) -> Iterator[LocalStep]:
+        """The inputs that the application cannot have now: both have to say so."""
+        local = self._system.local(pair.number)
+        for use in self._system.workload.inputs:
+            for arguments in use.choices:
+                given = Occurrence(use.name, arguments)
+                if not self._system.interpreter.takes(pair.process, local, given):
+                    yield LocalStep(pair.process, pair.number, -1, None, given, -1, ())
 
     def _initial(self, process: int, make_original: MakeProcess, make_mutant: MakeProcess) -> _Pair:
         count = self._system.workload.processes
@@ -160,7 +171,9 @@ class LocalComparison:
         if message is None:
             if step.occurrence is None:
                 return lambda: process.receive(sender, packet)
-            timer = step.occurrence.name
+            timer, arguments = step.occurrence
+            if timer in self._inputs:
+                return lambda: getattr(process, method_of(timer))(*arguments)
             return process.tick if timer == PERIODICALLY else lambda: process.tick(timer)
         name = f"m{message.src}.{message.number + 1}"
         match self._system.protocol.delivery:

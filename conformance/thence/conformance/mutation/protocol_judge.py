@@ -14,7 +14,7 @@ from typing import Final
 from thence.conformance.mutation.equality import StepRecord
 from thence.conformance.mutation.fate import Fate
 from thence.dsl import ir
-from thence.dsl.check.workload import all_choices
+from thence.dsl.check.workload import least_processes, workload_for
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import Action, State, System
 from thence.dsl.run.values import Message
@@ -157,30 +157,34 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
 
 def usual_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
     """The scopes in which every protocol is compared, beside those of its file."""
-    return (
-        _workload(protocol, 3, (1, 1, 1)),
-        _workload(protocol, 3, (2, 1, 1)),
-        _workload(protocol, 2, (2, 2)),
-        _workload(protocol, 2, (3, 1), faults=1),
-    )
+    least = least_processes(protocol)
+    if not protocol.sends:
+        found = [_workload(protocol, processes, (0,) * processes) for processes in (2, 3)]
+        found += [_workload(protocol, 2, (0, 0), inputs=2, faults=1)]
+    else:
+        found = [
+            _workload(protocol, 3, (1, 1, 1)),
+            _workload(protocol, 3, (2, 1, 1)),
+            _workload(protocol, 2, (2, 2)),
+            _workload(protocol, 2, (3, 1), faults=1),
+        ]
+    return tuple(workload for workload in found if workload.processes >= least)
 
 
 def larger_workload(protocol: ir.Protocol, processes: int, sends: int) -> ir.Workload:
     """A workload for random runs, with as many faults as the network may have."""
-    return _workload(protocol, processes, (sends,) * processes, faults=2)
+    processes = max(processes, least_processes(protocol))
+    return _workload(protocol, processes, (sends,) * processes, inputs=sends, faults=2)
 
 
-def _workload(protocol: ir.Protocol, processes: int, sends: tuple[int, ...], faults: int = 0) -> ir.Workload:
-    choices = all_choices(processes, protocol.delivery, False)
-    destinations = tuple(tuple(sorted({one for choice in chosen for one in choice})) for chosen in choices)
-    return ir.Workload(
-        processes,
-        sends,
-        destinations,
-        faults if protocol.network.duplicating else 0,
-        faults if protocol.network.lossy else 0,
-        None,
-        () if protocol.delivery == "unicast" else choices,
+def _workload(
+    protocol: ir.Protocol, processes: int, sends: tuple[int, ...], *, inputs: int = 1, faults: int = 0
+) -> ir.Workload:
+    network = protocol.network
+    return replace(
+        workload_for(protocol, sends, inputs),
+        duplicates=faults if network.duplicating else 0,
+        losses=faults if network.lossy else 0,
     )
 
 

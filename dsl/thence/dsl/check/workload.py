@@ -167,13 +167,13 @@ def default_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
     There are more processes where a role is another one.
     """
     network = protocol.network
-    least = 1 + max((one.value for one in protocol.constants if one.type == PROCESS), default=0)
+    least = least_processes(protocol)
     timers = any(handler.event == "periodically" for handler in protocol.handlers)
-    plain = _workload_of(protocol, default_sends(max(DEFAULT_PROCESSES, least)))
+    plain = workload_for(protocol, default_sends(max(DEFAULT_PROCESSES, least)))
     if not (network.lossy or network.duplicating or timers):
         return (plain,)
     faulty = replace(
-        _workload_of(protocol, (2, *(0,) * (max(2, least) - 1))),
+        workload_for(protocol, (2, *(0,) * (max(2, least) - 1))),
         duplicates=int(network.duplicating),
         losses=int(network.lossy),
         ticks=1 if timers else None,
@@ -181,13 +181,20 @@ def default_workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
     return plain, faulty
 
 
-def _workload_of(protocol: ir.Protocol, sends: tuple[int, ...]) -> ir.Workload:
-    """So many messages of each process, to any other, and each input once."""
+def least_processes(protocol: ir.Protocol) -> int:
+    """As many processes as the protocol has at least: its roles are among them."""
+    return 1 + max((one.value for one in protocol.constants if one.type == PROCESS), default=0)
+
+
+def workload_for(protocol: ir.Protocol, sends: tuple[int, ...], inputs: int = 1) -> ir.Workload:
+    """So many messages of each process, to any other, where the application sends any; and each input so often."""
     if not protocol.sends:
         sends = (0,) * len(sends)
     count = len(sends)
     uses = [
-        ir.InputUse(name, (1,) * count, tuple((parameter, domain(type_, count)) for parameter, type_ in parameters))
+        ir.InputUse(
+            name, (inputs,) * count, tuple((parameter, domain(type_, count)) for parameter, type_ in parameters)
+        )
         for name, parameters in kind_of(protocol).inputs
     ]
     choices = all_choices(len(sends), protocol.delivery, False)

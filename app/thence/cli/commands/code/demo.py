@@ -71,7 +71,8 @@ def _demonstrated(session: Session, request: DemoRequest) -> Output:
     impl = request.impl or SHIPPED.get(request.protocol)
     if impl is None:
         raise not_shipped(request.protocol)
-    load_subject(impl, request.processes)
+    subject = load_subject(impl, request.processes)
+    subject.require(subject.settings(request.processes))
     settings = _settings(request, impl)
     started = time.perf_counter()
 

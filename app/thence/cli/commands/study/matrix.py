@@ -96,6 +96,11 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
     try:
         if protocol is not None:
             subject.require(default)
+            if not default.sends:
+                raise BadInput(
+                    f"the cells are about messages, and the application of {protocol.name} sends none;"
+                    " ask thence conform"
+                )
         deliveries: Sequence[Delivery]
         if subject.delivery is not None:
             deliveries = [subject.delivery]
