@@ -21,6 +21,7 @@ from thence.dsl.check.result_names import check_names_of_file
 from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
 from thence.dsl.check.theory import check_theorem, check_theory
+from thence.dsl.check.unused import warn_of_unexplored
 from thence.dsl.check.workload import Settings
 from thence.dsl.ir.traversal import depth
 from thence.dsl.ir.types import Type
@@ -99,6 +100,8 @@ class _Elaboration:
             self._enter(one.name, "protocol or machine", subjects.get(one.name.text))
             subjects[one.name.text] = one
         scopes = self._scopes(_of(declarations, syntax.Scope), sources)
+        for one in protocols:
+            self._warn_of_unexplored(one, [scope for scope in scopes if scope.protocol == one.name.text])
         proved = [check_theorem(one, self.theories, self.reporter) for one in theorems]
         links = self._links(_of(declarations, syntax.Conforms))
         mutants = self._mutants(_of(declarations, syntax.Mutant), subjects, _of(declarations, syntax.Conforms))
@@ -176,6 +179,16 @@ class _Elaboration:
             if checked is not None:
                 found.append(checked[0])
         return tuple(found)
+
+    def _warn_of_unexplored(self, protocol: syntax.Protocol, scopes: Sequence[ir.Scope]) -> None:
+        """Where the file has scopes of the protocol, and none of them has errors."""
+        typed = self.protocols[protocol.name.text]
+        if typed is None or not scopes or None in self.scopes[typed.name].values():
+            return
+        settings = (expect.settings for scope in scopes for expect in scope.expects)
+        workloads = [scope.workload for scope in scopes] + [each for each in settings if each is not None]
+        said = {name for known in self.settings[typed.name].values() if known is not None for name in known}
+        warn_of_unexplored(protocol, typed, workloads, said, self.reporter)
 
     def _links(self, links: Sequence[syntax.Conforms]) -> tuple[ir.Link, ...]:
         first: dict[str, syntax.Conforms] = {}

@@ -1,6 +1,8 @@
-"""The declarations of a protocol that are not used."""
+"""The declarations of a protocol that are not used, and what it declares and no scope explores."""
 
 from __future__ import annotations
+
+from collections.abc import Collection, Sequence
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import unsaid_kinds
@@ -52,6 +54,38 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
             reporter.warning("W0904", declared.name.span, f"procedure `{declared.name.text}` is never called")
     if typed.sends and not delivers:
         reporter.warning("W0907", protocol.name.span, f"protocol `{protocol.name.text}` never delivers a message")
+
+
+def warn_of_unexplored(
+    protocol: syntax.Protocol,
+    typed: ir.Protocol,
+    workloads: Sequence[ir.Workload],
+    said: Collection[str],
+    reporter: Reporter,
+) -> None:
+    """Warns of faults of the network, and of timers, that none of the file's scopes of the protocol has. `said`: the
+    settings that any of them has, if only to say that it is none."""
+    for word in protocol.network:
+        fault, setting = {"lossy": ("loses", "losses"), "duplicating": ("duplicates", "duplicates")}.get(
+            word.text, ("", "")
+        )
+        if setting and setting not in said and not any(getattr(workload, setting) for workload in workloads):
+            reporter.warning(
+                "W0917",
+                word.span,
+                f"the network of `{typed.name}` is `{word.text}`, and it {fault} nothing in any scope of this file",
+                f"write `{setting} 1` in a scope, or `{setting} 0` if that is meant",
+            )
+    for handler in protocol.handlers:
+        timer = ir.PERIODICALLY if handler.kind is None else handler.kind.text
+        never = all(workload.ticks_of(timer) == 0 for workload in workloads)
+        if handler.event == "periodically" and never:
+            reporter.warning(
+                "W0918",
+                handler.span if handler.kind is None else handler.kind.span,
+                f"no scope of this file lets the timer `{timer}` of `{typed.name}` fire before the end of a run",
+                "with `ticks 0` it fires for `delivered` only, when nothing else is left; write `ticks 1`",
+            )
 
 
 def _users(typed: ir.Protocol) -> tuple[object, ...]:

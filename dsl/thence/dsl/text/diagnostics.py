@@ -188,6 +188,8 @@ CODES: dict[str, str] = {
     "W0913": "A program receives more or fewer messages than are sent to its process.",
     "W0914": "A scope asks for FIFO channels, which the protocol's network has anyway.",
     "W0916": "An input of the protocol never comes in a scope.",
+    "W0917": "The network may lose or duplicate packets, and does so in no scope of the file.",
+    "W0918": "A timer fires in no scope of the file before the end of a run.",
     "W0930": "A packet holds messages and does not say which one it carries.",
     "W0931": "A definition is never used.",
     "W0932": "A constant or role is never used.",
