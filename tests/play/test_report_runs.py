@@ -16,6 +16,7 @@ from thence.dsl.load import load
 from thence.pages.html_report import Verified, render
 from thence.pages.result_lines import lines
 from thence.play.report_runs import runs_of, start_of_result
+from thence.proofs.prove import prove_specification
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.proofs.scopes.scopes import check_links, check_mutant, explore_scope
 from thence.spec.verdict import Level, Result, Verdict
@@ -94,6 +95,22 @@ def test_a_link_that_does_not_hold_has_the_run_of_the_protocol(tmp_path: Path) -
     [run] = unpacked(packed)["runs"]
     assert numbers[id(result)] == 0
     assert len(run["kept"]["run"]["steps"]) == len(result.facts["counterexample"]) == 3
+
+
+def test_countermodels_of_theorems_and_machines_are_played(tmp_path: Path) -> None:
+    for name, wanted in [("execution", ("sps_alone", "fifo_sps_causal")), ("mf", ("does_not_wait", "buffers"))]:
+        content = load(name).specification
+        assert content is not None
+        found = prove_specification(content, wanted)
+        packed, numbers = runs_of([load(name)], [found])
+        refuted = [result for result in found if result.verdict is Verdict.REFUTED]
+        assert refuted and len(refuted) < len(found)
+        assert {id(result) for result in refuted} == set(numbers)
+        for result in refuted:
+            run = unpacked(packed)["runs"][numbers[id(result)]]["kept"]
+            assert run["command"].startswith(f"thence prove {name} {wanted[0]}")
+            shown = {each["property"] for step in run["run"]["steps"] for each in step.get("violations", ())}
+            assert shown == {str(next(iter(result.facts["counterexample"]["violated"])))}
 
 
 def test_of_results_without_runs_there_is_nothing() -> None:

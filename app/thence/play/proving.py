@@ -59,7 +59,7 @@ def result_document(result: Result) -> dict[str, Any]:
 
 def run_of(name: str, found: Mapping[str, Any]) -> dict[str, Any] | None:
     """A counterexample of a machine or a theorem as a run; None where it is no execution."""
-    executed = found.get("execution")
+    executed = found if found.get("kind") == "execution" else found.get("execution")
     if not isinstance(executed, Mapping) or not executed["events"]:
         return None
     execution = Execution(executed["processes"], tuple(map(_event, executed["events"])))

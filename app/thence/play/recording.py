@@ -239,10 +239,16 @@ def played_case(case: RecordedCase, title: str) -> str:
 
 
 def _page(run: Mapping[str, Any], at: int, said: str, command: str, beside: Mapping[str, Any] | None = None) -> str:
+    return page(config_of_run(run, at, said, command, beside), title=f"{run['subject']}: Thence player")
+
+
+def config_of_run(
+    run: Mapping[str, Any], at: int, said: str, command: str, beside: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The configuration of the page with one run that has no source, at a step, with what is said of it."""
     summary = {"doc": "", "protocols": [], "machines": [], "theorems": [], "scenarios": [], "machine_mutants": []}
     kept = {
         "rules": Backend().about({})["rules"], "name": run["subject"], "text": "", "summary": summary, "judged": [],
         "properties": list(PROPERTIES.values()), "command": command, "run": run, "beside": beside, "said": said,
     }  # fmt: skip
-    config = {"mode": "kept", "name": run["subject"], "at": at, "start": {}, "command": command, "kept": kept}
-    return page(config, title=f"{run['subject']}: Thence player")
+    return {"mode": "kept", "name": run["subject"], "at": at, "start": {}, "command": command, "kept": kept}

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from thence.dsl.load import Loaded
+from thence.dsl.load import Loaded, library
 from thence.play.backend.backend import Backend
 from thence.play.page import page
+from thence.play.proving import run_of
+from thence.play.recording import config_of_run
 from thence.play.single_file import NotKept, config_of, cycle_of
 from thence.spec.verdict import Result, Verdict
 
@@ -31,6 +33,8 @@ class Runs:
         """The number of the run that a result shows; None where it shows none."""
         begun = start_of_result(result)
         steps = result.facts.get("counterexample")
+        if begun is None and result.verdict is Verdict.REFUTED and isinstance(steps, Mapping):
+            return self._add_countermodel(loaded, result, steps)
         if begun is None or result.verdict is not Verdict.REFUTED or not (steps or "scenario" in begun):
             return None
         identity = json.dumps([loaded.path.name, begun, steps])
@@ -41,6 +45,24 @@ class Runs:
             config = config_of(backend, loaded, begun, given, cycle_of(result))
         except NotKept:  # a run of an abstraction is none of the protocol in a scope
             return None
+        return self._keep(identity, config)
+
+    def _add_countermodel(self, loaded: Loaded, result: Result, found: Mapping[str, Any]) -> int | None:
+        """The number of the countermodel of a theorem or a machine, as a run; None where it is no execution."""
+        identity = json.dumps([loaded.path.name, result.subject, found])
+        if identity in self._known:
+            return self._known[identity]
+        run = run_of(result.name, found)
+        if run is None:
+            return None
+        name = loaded.path.name.removesuffix(".thence")
+        file = name if loaded.path in library() else loaded.path.name
+        said = f"{result.name} is refuted by this {'step' if found.get('kind') == 'induction' else 'run'}."
+        config = config_of_run(run, len(run["steps"]), said, f"thence prove {file} {_proved(result)}")
+        config["kept"]["name"] = f"countermodels of {name}"
+        return self._keep(identity, config)
+
+    def _keep(self, identity: str, config: dict[str, Any]) -> int:
         kept = config["kept"]
         self._shared.setdefault(kept["name"], {name: kept[name] for name in ("rules", "text", "summary")})
         for name in ("rules", "text", "summary"):
@@ -57,6 +79,11 @@ class Runs:
         data = {"page": blank, "shared": self._shared, "runs": self._runs}
         packed = gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)
         return base64.b64encode(packed).decode()
+
+
+def _proved(result: Result) -> str:
+    """What `thence prove` proves again: the theorem, the machine, or the mutant of one."""
+    return result.subject if result.kind == "machine" else result.name.partition(": ")[0]
 
 
 def start_of_result(result: Result) -> dict[str, Any] | None:

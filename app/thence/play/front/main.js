@@ -471,7 +471,9 @@ class Player {
 
   async enabled(run, at) {
     if (run.head.frozen) {
-      fill(this.next, h("p", { class: "none" }, "This is a countermodel: it has no other steps. Choose a scope above to run the protocol."));
+      const other = this.config.mode === "kept" ? "The command that finds it:" : "Choose a scope above to run the protocol.";
+      fill(this.next, h("p", { class: "none" }, `This is a countermodel: it has no other steps. ${other}`));
+      if (this.config.mode === "kept") this.next.append(h("p", {}, h("code", {}, this.config.kept.command)));
       return;
     }
     if (!this.answers.edits) {
