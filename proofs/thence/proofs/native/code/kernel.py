@@ -64,18 +64,25 @@ def link(module: Any) -> Any:
     addresses of its functions."""
     machine = _machine()
     text = str(module)
-    parsed = llvm.parse_assembly(text)
-    parsed.verify()
     key = key_of(text, machine)
-    kept = recall(key)
-    if kept is None:
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(parsed, builder)
-    engine = llvm.create_mcjit_compiler(parsed, machine)
-    engine.set_object_cache(None if kept is not None else lambda _, code: keep(key, code), lambda _: kept)
+    code = recall(key)
+    if code is None:
+        code = _compiled(text, machine)
+        keep(key, code)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
+
+
+def _compiled(text: str, machine: Any) -> bytes:
+    """The machine code. LLVM calls nothing of Python meanwhile: there an interrupt would be lost."""
+    parsed = llvm.parse_assembly(text)
+    parsed.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(parsed, builder)
+    return bytes(machine.emit_object(parsed))
 
 
 @lru_cache(maxsize=64)
