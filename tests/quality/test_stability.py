@@ -15,8 +15,8 @@ from thence.proofs.solving.stability import measure, proved_obligations
 
 SEEDS = 2
 FIRST = Options(timeout_ms=40_000, solvers=("z3",))
-"""Stability is that of the first solver; the second is for levels. The limit is four times the usual one: a machine with
-other work is not to decide."""
+"""Stability is that of the first solver; the second is for levels. The limit is four times the usual one: a machine
+with other work is not to decide."""
 
 
 def provable(name: str) -> list[str]:
