@@ -31,9 +31,9 @@ Symbols:
     post                       Send of a Msg
 
 Departures:
-    - The footnote does not say what has to be acknowledged. It must be the last message: an earlier one to the same
-      receiver is not enough. An acknowledgement carries nothing; on FIFO channels it is the last one's when as many
-      have come as messages have gone.
+    - What has to be acknowledged is the last message, as in the sentence that the footnote hangs on ("the previous
+      message"): an earlier one to the same receiver is not enough. An acknowledgement carries nothing; on FIFO
+      channels it is the last one's when as many have come as messages have gone.
     - As in `mf`, IBi is empty between steps and is not kept, and the loop of OBi runs as far as it can whenever a
       message is inserted or an acknowledgement arrives.
     - An acknowledgement that is not awaited is a ProtocolError; the paper assumes that there is none.

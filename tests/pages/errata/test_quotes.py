@@ -25,7 +25,7 @@ SIGNS = {
     "iota": "i", "mu": "μ", "Sigma": "Σ", "Delta": "Δ", "leftarrow": "←", "rightarrow": "→", "mapsto": "↦", "le": "≤",
     "leq": "≤", "neq": "≠", "ne": "≠", "wedge": "∧", "vee": "∨", "neg": "¬", "in": "∈", "notin": "∉", "cup": "∪",
     "forall": "∀", "exists": "∃", "sqsubset": "⊏", "perp": "⊥", "bot": "⊥", "emptyset": "∅",
-    "dots": "...", "ldots": "...",
+    "dots": "...", "ldots": "...", "cdot": "·", "ll": "≪",
 }  # fmt: skip
 LOST = "\ufffd"
 """What a conversion put in the place of a ligature or of a sign."""

@@ -33,12 +33,14 @@ class Statement:
 class Paper:
     """A paper, or an article.
 
-    `read` says which version was read. `printed` are its algorithms: the file with the text as printed, and the
-    file with the repaired protocol.
+    `title` is its title alone. `stands` says which of its results the library confirms. `read` says which version was
+    read. `printed` are its algorithms: the file with the text as printed, and the file with the repaired protocol.
     """
 
     key: str
     authors: str
+    title: str
+    stands: str
     citation: str
     read: str
     printed: tuple[tuple[str, str], ...] = ()

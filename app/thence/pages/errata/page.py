@@ -28,7 +28,7 @@ def page(errata: Errata, verdicts: Verdicts, pictures: Mapping[str, str]) -> str
             f"[{fault.id}](#{_anchor(fault)}){mark}",
             fault.place,
             fault.title,
-            _kind(fault),
+            kind_of(fault),
             shown,
             repaired,
         ]
@@ -66,13 +66,13 @@ def _anchor(fault: Fault) -> str:
 def _section(fault: Fault, verdicts: Verdicts, picture: str | None) -> Iterator[str]:
     yield f"### {fault.id} {fault.title}"
     yield ""
-    layout = "; as it is laid out in the text that we have" if fault.layout else ""
-    yield f"*{fault.place}{layout}: {_kind(fault)}.*"
+    layout = "; as the text that we have prints it" if fault.layout else ""
+    yield f"*{fault.place}{layout}: {kind_of(fault)}.*"
     yield ""
     yield f"Printed: {' ... '.join(f'`{quote}`' for quote in fault.printed)}"
     yield ""
     if fault.prose:
-        yield f"Elsewhere: {' ... '.join(map(_quoted, fault.prose))}"
+        yield f"Elsewhere: {' ... '.join(map(quotation, fault.prose))}"
         yield ""
     yield fault.happens
     yield ""
@@ -95,11 +95,12 @@ def _section(fault: Fault, verdicts: Verdicts, picture: str | None) -> Iterator[
         yield f"- {_cited(one)}: {_verdict(verdicts[one.key])}"
 
 
-def _kind(fault: Fault) -> str:
+def kind_of(fault: Fault) -> str:
+    """What kind of entry it is, in words."""
     return f"{_KINDS[fault.kind]}; harmless" if fault.harmless else _KINDS[fault.kind]
 
 
-def _quoted(quote: str) -> str:
+def quotation(quote: str) -> str:
     """A quote; one of another paper with the name of that paper."""
     key, _, rest = quote.partition(": ")
     return f'"{rest}" ({_BY[key]})' if key in _BY else f'"{quote}"'
@@ -207,11 +208,11 @@ _KINDS: Final[Mapping[Nature, str]] = {
 }
 
 _COUNTED: Final[Mapping[Nature, str]] = {
-    "algorithm": "of faults of an algorithm as printed",
-    "slip": "of slips of the pen",
-    "assumption": "of unstated assumptions",
-    "proof": "of gaps in a proof",
-    "optimality": "of what costs optimality only",
+    "algorithm": "faults of an algorithm as printed",
+    "slip": "slips of the pen",
+    "assumption": "unstated assumptions",
+    "proof": "gaps in a proof",
+    "optimality": "that cost optimality only",
 }
 
 _BY: Final[Mapping[str, str]] = {
@@ -239,7 +240,8 @@ Each entry has the verdicts that show it, a minimal execution (breadth-first, re
 countermodel, the repair, and the verdicts that say that the repair holds. The page is made by `make errata` from the
 statements of the library, and a test holds it against them. Verdicts and levels are those of
 [proofs](../explanation/proofs.md): *holds* and L1 are about every run of a finite scope, *proved* about any number of
-processes and messages.
+processes and messages. What is proved of an algorithm is proved of a machine with its idea; that the algorithm, line by
+line, keeps to the machine is a link, explored in scopes.
 
 The whole text of an algorithm as printed is a file of its own, such as `cykas_printed.thence`. As one fault hides
 another there, each fault is also shown by itself: a mutant of the repaired protocol puts it back.

@@ -114,5 +114,6 @@ A verdict stands with its level: *holds* and L1 are about every run of one finit
 processes and messages, by one solver (L2) or by two (L3); *refuted* comes with a run or a countermodel. See
 [proofs](../explanation/proofs.md). Times are those of one run, on a machine with other work; statements of one
 exploration or proof share theirs. *Confirmed* is said of our formal text: that it says what the paper says has to
-be read, not proved.
+be read, not proved. Where an algorithm has errata, what is confirmed of it, a proposition or a rule, is confirmed of
+its repaired text.
 """
