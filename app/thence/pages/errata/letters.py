@@ -40,7 +40,7 @@ def _letter(paper: Paper, faults: list[Fault], verdicts: Verdicts) -> Iterator[s
     yield ""
     yield f"thank you for *{paper.title}*. {_THENCE}"
     yield ""
-    yield f"What holds first: {paper.stands}."
+    yield f"First, what holds: {paper.stands}."
     yield ""
     yield _NOTED
     yield ""
