@@ -13,9 +13,9 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import load
 from thence.pages.errata.claims import disagreements
-from thence.pages.errata.fault import Fault, Statement, read_errata
+from thence.pages.errata.fault import Fault, Paper, Statement, read_errata
 from thence.pages.errata.letters import letters
-from thence.pages.errata.page import page
+from thence.pages.errata.page import kind_of, page, quotation
 from thence.pages.errata.verdicts import check, sources_of
 from thence.proofs.scopes.reports import describe
 
@@ -27,9 +27,9 @@ NUMBERED = {
     *(f"B{number}" for number in range(1, 10)),
     *(f"D{number}" for number in range(1, 5)),
     *(f"P{number}" for number in range(1, 5)),
-    *(f"E{number}" for number in range(1, 12)),
+    *(f"E{number}" for number in range(1, 13)),
 }
-WITHOUT_A_PICTURE = {"A4", "B8", "C4", "E9", "R2", "E2", "E4", "E6", "E10", "E11"}
+WITHOUT_A_PICTURE = {"A4", "B8", "C4", "E9", "R2", "E2", "E4", "E6", "E10", "E11", "E12"}
 """They are about no execution: what is printed holds as well, or it is a definition."""
 
 
@@ -72,6 +72,16 @@ def test_the_letters_are_made_of_the_faults_and_their_verdicts() -> None:
     written = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "letters").glob("*.md")}
     assert written == letters(ERRATA, stored()["verdicts"]), "make errata"
     assert {*written} == {paper.key for paper in ERRATA.papers}
+
+
+@pytest.mark.parametrize("paper", ERRATA.papers, ids=lambda paper: paper.key)
+def test_a_letter_quotes_what_its_authors_say_elsewhere(paper: Paper) -> None:
+    """An item that the paper has right in its prose is not held against it in silence."""
+    letter = letters(ERRATA, stored()["verdicts"])[paper.key]
+    assert f"*{paper.title}*" in letter and paper.stands in letter
+    for fault in (one for one in ERRATA.faults if one.paper == paper.key):
+        assert all(quotation(quote) in letter for quote in (*fault.prose,)), fault.id
+        assert f"{fault.place}: {kind_of(fault)}." in letter
 
 
 @pytest.mark.parametrize("fault", ERRATA.faults, ids=lambda fault: fault.id)
