@@ -51,6 +51,7 @@ PAGES = [
     ROOT / "docs" / "reference" / "python-api.md",
     ROOT / "docs" / "reference" / "repl.md",
     ROOT / "docs" / "explanation" / "security.md",
+    *(page for page in sorted((ROOT / "docs" / "textbook").glob("*.md")) if page.stem != "index"),
 ]
 WRITE = os.environ.get("THENCE_GOLDEN") == "write"
 BLOCK = re.compile(r"(?:<!-- (?P<note>[^>]*?) -->\n)?```(?P<kind>[a-z]+)\n(?P<body>.*?)```", re.DOTALL)

@@ -25,6 +25,7 @@ from . import (
     mf,
     mf_pipelined,
     newtop,
+    ricart_agrawala,
     rst,
     rst_hunch,
     rst_mf,
@@ -55,3 +56,8 @@ FAULTS: dict[str, list[type]] = {
     "mf_pipelined": mf_pipelined.FAULTS,
 }
 """The faulty classes by the protocol that they claim to implement."""
+
+TEXTBOOK: dict[str, list[type]] = {
+    "ricart_agrawala": ricart_agrawala.FAULTS,
+}
+"""The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

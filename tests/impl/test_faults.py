@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from faults import FAULTS
+from faults import FAULTS, TEXTBOOK
 
 
-@pytest.mark.parametrize("protocol", FAULTS)
+@pytest.mark.parametrize("protocol", [*FAULTS, *TEXTBOOK])
 def test_every_protocol_has_at_least_five_faults_with_reasons(protocol: str) -> None:
-    faults = FAULTS[protocol]
+    faults = (FAULTS | TEXTBOOK)[protocol]
     assert len(faults) >= 5
     assert len({fault.__name__ for fault in faults}) == len(faults)
     for fault in faults:

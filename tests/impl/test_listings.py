@@ -23,7 +23,7 @@ LABEL = r"[A-Z]+\d*\.\d+"
 def implements_a_protocol(module: ModuleType) -> bool:
     classes = [value for value in vars(module).values() if isinstance(value, type)]
     return any(
-        known.__module__ == module.__name__ and hasattr(known, "causal_send") and Protocol not in known.__bases__
+        known.__module__ == module.__name__ and hasattr(known, "receive") and Protocol not in known.__bases__
         for known in classes
     )
 

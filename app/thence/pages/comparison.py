@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from thence.conformance.costs.claims import CELLS, CLAIMS, EXPLANATIONS, NOTES, Cell, Claim
 from thence.conformance.costs.measures import AT_ONCE, DEGREES, SIZES, Measured, measure
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 from thence.pages.folder import run_page
 
 PAGE: Final = "comparison.md"
@@ -271,7 +271,7 @@ def page(columns: Sequence[tuple[Measured, tuple[Compared, ...]]]) -> str:
 
 def make(folder: Path, _sources: Sequence[Path]) -> int:
     """Writes the page. Exit code 1 if a difference from the paper is not explained."""
-    measured = [measure(name, impl) for name, impl in SHIPPED.items()]
+    measured = [measure(name, impl) for name, impl in SYSTEMS.items()]
     columns = [(one, compare(one)) for one in measured]
     (folder / PAGE).write_text(page(columns), encoding="utf-8")
     return 0 if all(cell.explained for _, cells in columns for cell in cells) else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-SHIPPED = {
+SYSTEMS = {
     "mf": "thence.impl.mf:MF",
     "rst": "thence.impl.rst:RST",
     "cykas": "thence.impl.cykas:Cykas",
@@ -25,6 +25,14 @@ SHIPPED = {
     "synchronous": "thence.impl.synchronous:Synchronous",
     "tree": "thence.impl.tree:Tree",
 }
+"""Causal and causally ordered delivery, as the library's papers and their sources have it: the systems that studies compare."""
+
+TEXTBOOK = {
+    "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
+}
+"""Other protocols, as textbooks have them: the examples of how to write one's own."""
+
+SHIPPED = SYSTEMS | TEXTBOOK
 
 
 def broadcasts(system: str) -> bool:

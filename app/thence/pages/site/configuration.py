@@ -16,6 +16,7 @@ CHAPTERS: Final = {
     "how-to": "How-to",
     "reference": "Reference",
     "explanation": "Explanation",
+    "textbook": "Textbook protocols",
     "library": "Library",
 }
 """The folders of pages and their titles. The first page of a folder links to the others, in their order."""

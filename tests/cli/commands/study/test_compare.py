@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 from thence.pages.comparison import make
 
 Thence = Callable[..., Any]
@@ -31,7 +31,7 @@ def test_json(thence: Thence) -> None:
 
 
 def test_the_page_is_what_is_measured(thence: Thence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("thence.pages.comparison.SHIPPED", {name: SHIPPED[name] for name in ("mf", "tree")})
+    monkeypatch.setattr("thence.pages.comparison.SYSTEMS", {name: SYSTEMS[name] for name in ("mf", "tree")})
     assert make(tmp_path, ()) == 0
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert page.startswith("# What each system costs")

@@ -17,7 +17,7 @@ from thence.cli.session import Session, run_command
 from thence.cli.subjects import not_shipped
 from thence.conformance.costs.claims import CELLS
 from thence.conformance.costs.measures import Measured, measure
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 from thence.pages.comparison import Compared, figures, markdown
 from thence.pages.comparison import compare as compare_with_claims
 from thence.spec.verdict import Level, Result, Verdict
@@ -41,15 +41,15 @@ def compare(
 def _compared(session: Session, names: Sequence[str], as_markdown: bool) -> Output:
     """Measures the protocols, or all that have a shipped implementation. Ctrl-C ends it with those that are done."""
     for name in names:
-        if name not in SHIPPED:
+        if name not in SYSTEMS:
             raise not_shipped(name)
     columns: list[tuple[Measured, tuple[Compared, ...]]] = []
     results: list[Result] = []
     complete = True
-    for name in dict.fromkeys(names or SHIPPED):
+    for name in dict.fromkeys(names or SYSTEMS):
         started = time.perf_counter()
         try:
-            measured = measure(name, SHIPPED[name], lambda name, what: session.status(f"compare {name}: {what}"))
+            measured = measure(name, SYSTEMS[name], lambda name, what: session.status(f"compare {name}: {what}"))
         except KeyboardInterrupt:
             complete = False
             break

@@ -24,11 +24,11 @@ from thence.conformance.evaluation.settings import Settings
 from thence.conformance.evaluation.simulation import simulate
 from thence.conformance.evaluation.sockets import Deliveries, deliveries
 from thence.conformance.evaluation.workload import Everybody, Workload
-from thence.conformance.implementations import SHIPPED, broadcasts
+from thence.conformance.implementations import SYSTEMS, broadcasts
 from thence.impl.transport.endpoint import TransportError
 from thence.spec.words import counted
 
-UNICAST = tuple(name for name in SHIPPED if name not in {"cbcast", "newtop", "synchronous", "client_server"})
+UNICAST = tuple(name for name in SYSTEMS if name not in {"cbcast", "newtop", "synchronous", "client_server"})
 """The systems that are evaluated unasked: messages go to any process, and no workload gets them stuck."""
 
 
@@ -137,7 +137,7 @@ class _Evaluation:
 def _evaluated(session: Session, names: Sequence[str], evaluation: _Evaluation, table: Path | None) -> Output:
     """Ctrl-C ends it with the systems that are done."""
     for name in names:
-        if name not in SHIPPED:
+        if name not in SYSTEMS:
             raise not_shipped(name)
         workload = evaluation.workload
         if broadcasts(name) and (workload.target != Everybody() or workload.answers):
@@ -160,7 +160,7 @@ def _evaluated(session: Session, names: Sequence[str], evaluation: _Evaluation, 
 
 
 def _measured(session: Session, name: str, evaluation: _Evaluation, progress: str) -> _Row:
-    impl = SHIPPED[name]
+    impl = SYSTEMS[name]
     costs: dict[str, float] = {}
     if evaluation.processing:
         session.status(f"evaluate {name}: measuring its calls, {progress}")
@@ -179,7 +179,7 @@ def _on_sockets(session: Session, name: str, evaluation: _Evaluation, progress: 
     for seed in evaluation.seeds:
         session.status(f"evaluate {name}: seed {seed} on sockets, {progress}")
         try:
-            found.append(deliveries(SHIPPED[name], evaluation.workload, evaluation.network, seed))
+            found.append(deliveries(SYSTEMS[name], evaluation.workload, evaluation.network, seed))
         except (ValueError, OSError, TransportError) as error:
             raise BadInput(f"{name} cannot be run on sockets: {error}") from error
     return tuple(found)

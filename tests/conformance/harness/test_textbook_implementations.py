@@ -1,0 +1,44 @@
+"""The implementations of the textbook's protocols conform to them, and each of their planted faults is caught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from faults import TEXTBOOK as FAULTS
+
+from thence.conformance.conform.conform import Report, conform, settings_for
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Opposite
+from thence.conformance.implementations import TEXTBOOK
+from thence.dsl import ir
+
+Library = Callable[[str], ir.Protocol]
+
+CASES = [(name, fault) for name in FAULTS for fault in FAULTS[name]]
+
+
+def held_against(system: Any, protocol: ir.Protocol, cases: int) -> Report:
+    return conform(system, Opposite(protocol), settings_for(protocol, 3), Sampling(cases=cases, seed=1))
+
+
+def test_each_has_planted_faults() -> None:
+    assert set(FAULTS) == set(TEXTBOOK)
+
+
+@pytest.mark.parametrize("name", TEXTBOOK)
+def test_it_conforms(name: str, library: Library) -> None:
+    module, _, class_name = TEXTBOOK[name].partition(":")
+    report = held_against(getattr(import_module(module), class_name), library(name), 200)
+    assert report.counterexamples == ()
+    assert report.matched > report.events > 200
+    assert report.vacuous == "" and report.withheld == 0
+
+
+@pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{name}:{fault.__name__}" for name, fault in CASES])
+def test_a_planted_fault_is_caught(name: str, fault: Any, library: Library) -> None:
+    report = held_against(fault, library(name), 400)
+    assert report.counterexamples != ()
+    assert any(kind in fault.__doc__ for example in report.counterexamples for kind in example.kinds)
