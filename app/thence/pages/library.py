@@ -60,6 +60,9 @@ ROWS: Final = (
 )
 """The systems of the library. A control is there to fail: its statements are about the failure."""
 
+TEXTBOOK_ROWS: Final = (Row("Mutual exclusion (Ricart, Agrawala)", ("ricart_agrawala",)),)
+"""The protocols of the textbook."""
+
 
 def table(results: Sequence[Mapping[str, Any]], rows: Iterable[Row] = ROWS) -> str:
     """The table, in Markdown."""
@@ -86,7 +89,7 @@ def table(results: Sequence[Mapping[str, Any]], rows: Iterable[Row] = ROWS) -> s
 
 def page(results: Sequence[Mapping[str, Any]]) -> str:
     """The whole page, in Markdown."""
-    return _HEADING + table(results)
+    return f"{_HEADING}{table(results)}\n{_TEXTBOOK}{table(results, TEXTBOOK_ROWS)}"
 
 
 def _specification(name: str) -> ir.Specification:
@@ -184,6 +187,14 @@ the theory: FIFO and SPS imply causal delivery, FIFO and CSPS imply it, and each
 `..._printed` hold the algorithms as their papers print them. [Every statement](statements.md) stands on one page with
 its verdict, its level and the command that checks it. `make statements` makes this page
 from the verdicts of a run.
+
+"""
+
+
+_TEXTBOOK: Final = """\
+## Textbook protocols
+
+Other protocols that are written down in the same way; [each has a page](../textbook/index.md) on how that is done.
 
 """
 

@@ -25,7 +25,7 @@ SYSTEMS = {
     "synchronous": "thence.impl.synchronous:Synchronous",
     "tree": "thence.impl.tree:Tree",
 }
-"""Causal and causally ordered delivery, as the library's papers and their sources have it: the systems that studies compare."""
+"""Systems of causal delivery, as papers have them: what studies compare."""
 
 TEXTBOOK = {
     "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
