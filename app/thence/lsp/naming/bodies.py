@@ -84,7 +84,8 @@ class Bodies:
             case syntax.Apply(function=function, arguments=arguments, process=process):
                 if process is not None:
                     self.expression(process, members, names)
-                self.name(self.value(function.text, members, names), function.span)
+                called = members.functions.get(function.text)
+                self.name(called or self.value(function.text, members, names), function.span)
                 self.all(arguments, members, names)
             case syntax.Construct(record=record, fields=fields):
                 self.name(members.types.get(record.text), record.span)

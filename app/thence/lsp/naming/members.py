@@ -25,6 +25,7 @@ class Members:
         fields: of records, by record and field.
         statements: axioms, properties, invariants, stable and reachable formulas.
         packets: the names of the parameters of each packet kind.
+        functions: relations and functions of another declaration, which stand with arguments only.
     """
 
     name: str = ""
@@ -36,12 +37,13 @@ class Members:
     procedures: Names = field(default_factory=dict)
     transitions: Names = field(default_factory=dict)
     statements: Names = field(default_factory=dict)
+    functions: Names = field(default_factory=dict)
 
     def copy(self) -> Members:
         """The same names, to be added to."""
         return Members(
             self.name, dict(self.values), dict(self.types), dict(self.fields), dict(self.kinds), dict(self.packets),
-            dict(self.procedures), dict(self.transitions), dict(self.statements),
+            dict(self.procedures), dict(self.transitions), dict(self.statements), dict(self.functions),
         )  # fmt: skip
 
     def declare(self, names: Names, kind: SymbolKind, name: syntax.Name, detail: str = "", doc: str = "") -> Symbol:

@@ -294,6 +294,9 @@ class _Names:
                         self.bodies.expression(argument, members, names)
             if clause.when is not None:
                 self.bodies.expression(clause.when, members, names)
+        both = members.copy()
+        both.functions.update(found[1].values if found is not None else {})
+        self._formulas(link.invariants, both)
         self._expects(link.expects, Members(), link.protocol.text)
 
     def _scenario(self, scenario: syntax.Scenario) -> None:

@@ -15,7 +15,7 @@ from thence.conformance.mutation.protocol_judge import larger_workload, usual_wo
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import Action, Outcome, State, System
-from thence.proofs.scopes.link import Broken, LinkRun, explore_link
+from thence.proofs.scopes.link import Broken, Disagreement, Follower, LinkRun, explore_link
 from thence.proofs.scopes.reports import describe
 from thence.spec.words import counted
 
@@ -127,12 +127,12 @@ def _random_run(system: System, seed: int) -> tuple[_Step, ...]:
     return tuple(run)
 
 
-def _followed(follow: LinkRun, run: tuple[_Step, ...]) -> Broken | None:
-    """The first event of the run that the machine refuses."""
+def _followed(follow: LinkRun, run: tuple[_Step, ...]) -> Broken | Disagreement | None:
+    """The first event of the run that the machine refuses, or what the two disagree on after it."""
     follower = follow.initial()
     for before, action, outcome in run:
         after = follow.follow(follower, before, action, outcome)
-        if isinstance(after, Broken):
+        if not isinstance(after, Follower):
             return after
         follower = after
     return None

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration, check_expectations
+from thence.dsl.check.stated.formulas import check_formulas
 from thence.dsl.check.terms.binders import introduce
-from thence.dsl.check.terms.environment import PROTOCOL_TYPES, Vocabulary, here, listed
+from thence.dsl.check.terms.environment import PROTOCOL_TYPES, Place, Vocabulary, here, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.workload import ProtocolKind, Settings, kind_of
-from thence.dsl.ir.machine_builtins import history_parameters
+from thence.dsl.ir.machine_builtins import built_in_symbols, history_parameters
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.text import syntax
@@ -49,21 +50,16 @@ def check_link(
     of = f"link `{conforms.name.text}`"
     expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)
     _check_once_each(conforms, reporter)
-    _check_required(conforms, reporter)
+    if machine is None or machine.delivery != "off":
+        _check_required(conforms, reporter)
     if protocol is None or machine is None:
         return None
-    if (delivery == "unicast") != (machine.delivery == "unicast") or machine.delivery == "off" or machine.sorts:
-        reporter.error(
-            "E0619",
-            conforms.name.span,
-            f"`{machine.name}` is a machine with sorts of its own, or without messages, which no protocol follows"
-            if machine.delivery == "off" or machine.sorts
-            else f"`{machine.name}` is a {machine.delivery} machine, but `{name}` a {delivery} protocol",
-            "messages have one destination in both, or sets of them in both",
-        )
+    _check_alike(conforms, delivery, machine, reporter)
     _check_followable(conforms, machine, reporter)
     _check_internal(conforms, machine, reporter)
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
+    words = _vocabulary(protocol, "property", {each.name: each for each in _symbols(machine)})
+    invariants = check_formulas(conforms.invariants, "invariant", {}, words, reporter)
     if reporter.errors > before:
         return None
     return ir.Link(
@@ -74,9 +70,29 @@ def check_link(
         tuple(scope for scope in chosen if scope is not None),
         expects,
         internal=tuple(name.text for name in conforms.internal),
+        invariants=invariants,
         doc=conforms.doc,
         span=conforms.span,
     )
+
+
+def _check_alike(conforms: syntax.Conforms, delivery: ir.Delivery, machine: ir.Machine, reporter: Reporter) -> None:
+    """Whether the machine's processes and messages are those of the protocol."""
+    if machine.sorts:
+        what = f"`{machine.name}` is a machine with sorts of its own, which no protocol follows"
+        reporter.error("E0619", conforms.name.span, what, "a sort for the processes is `process`")
+    elif machine.delivery == "off":
+        if any(part == MESSAGE for part in nodes((machine.symbols, machine.axioms, machine.transitions))):
+            what = f"`{machine.name}` speaks of messages, and does not say how they are delivered"
+            reporter.error("E0619", conforms.name.span, what, f"write `delivery {delivery}` in the machine")
+    elif (delivery == "unicast") != (machine.delivery == "unicast"):
+        what = f"`{machine.name}` is a {machine.delivery} machine, but `{conforms.protocol.text}` a {delivery} protocol"
+        note = "messages have one destination in both, or sets of them in both"
+        reporter.error("E0619", conforms.name.span, what, note)
+
+
+def _symbols(machine: ir.Machine) -> tuple[ir.Symbol, ...]:
+    return (*built_in_symbols(machine.delivery), *machine.symbols)
 
 
 def _check_internal(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
@@ -87,7 +103,7 @@ def _check_internal(conforms: syntax.Conforms, machine: ir.Machine, reporter: Re
         if transition is None:
             what = f"machine `{machine.name}` has no transition `{name.text}`"
             reporter.error("E0606", name.span, what, *did_you_mean(name.text, transitions))
-        elif name.text in _REQUIRED:
+        elif name.text in _REQUIRED and machine.delivery != "off":
             reporter.error("E0609", name.span, f"`{name.text}` is an event of the protocol, never internal")
         elif any(parameter.type == NAT for parameter in transition.parameters):
             what = f"machine `{machine.name}` cannot be followed: `{name.text}` may be taken for any number"
@@ -118,6 +134,8 @@ def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: 
 
 
 def _event(clause: syntax.Clause) -> str:
+    if clause.event == "input" and clause.kind is not None:
+        return clause.kind.text
     return clause.event if clause.kind is None else f"{clause.event} {clause.kind.text}"
 
 
@@ -216,7 +234,11 @@ def _target(
 
 def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporter) -> bool:
     """Whether a causal send or delivery is that of the same message, and in multicast by the process itself."""
-    if clause.event not in _REQUIRED or any(target.transition.text != clause.event for target in clause.targets):
+    if (
+        machine.delivery == "off"
+        or clause.event not in _REQUIRED
+        or any(target.transition.text != clause.event for target in clause.targets)
+    ):
         return True
     if clause.when is not None:
         reporter.error(
@@ -239,19 +261,44 @@ def _keeps_history(clause: syntax.Clause, machine: ir.Machine, reporter: Reporte
 
 
 def _checker(protocol: ir.Protocol, reporter: Reporter) -> ExpressionChecker:
+    return ExpressionChecker(_vocabulary(protocol, "clause", {}), reporter, {}, {})
+
+
+def _vocabulary(protocol: ir.Protocol, place: Place, symbols: Mapping[str, ir.Symbol]) -> Vocabulary:
     types: dict[str, Type | None] = {**PROTOCOL_TYPES, **{record.name: record for record in protocol.records}}
     state: dict[str, Type | None] = {variable.name: variable.type for variable in protocol.state}
     defined = {definition.name: definition for definition in protocol.definitions}
     constants = {one.name: one.type for one in protocol.constants}
-    words = Vocabulary("clause", types, {}, state, delivery=protocol.delivery, definitions=defined, constants=constants)
-    return ExpressionChecker(words, reporter, {}, {})
+    return Vocabulary(
+        place, types, symbols, state, delivery=protocol.delivery, definitions=defined, constants=constants
+    )
+
+
+def _handler(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -> ir.Handler | None:
+    """The handler of an input or a timer."""
+    what = "input" if clause.event == "input" else "timer"
+    known = {each.kind: each for each in protocol.handlers if each.event == clause.event}
+    name = None if clause.kind is None else clause.kind.text
+    if name in known:
+        return known[name]
+    span = clause.span if clause.kind is None else clause.kind.span
+    said = f"protocol `{protocol.name}` has no {what}{f' `{name}`' if name else ' without a name'}"
+    names = [each for each in known if each is not None]
+    notes = did_you_mean(name, names) if name else ()
+    reporter.error("E0204", span, said, *notes)
+    return None
 
 
 def _pattern(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -> tuple[ir.Variable, ...] | None:
     """The names that the pattern binds, typed by the event or packet kind."""
     declared: tuple[ir.Variable, ...] = (ir.Variable("m", MESSAGE),)
     what = f"`{clause.event}`"
-    if clause.kind is not None:
+    if clause.event in ("input", "periodically"):
+        handler = _handler(clause, protocol, reporter)
+        if handler is None:
+            return None
+        what, declared = f"`{_event(clause)}`", handler.parameters
+    elif clause.kind is not None:
         kinds = {packet.name: packet for packet in protocol.packets}
         what = f"packet `{clause.kind.text}`"
         if clause.kind.text not in kinds:

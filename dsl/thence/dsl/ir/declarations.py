@@ -481,11 +481,11 @@ class Target:
 class Clause:
     """An event of the protocol and the machine's transition that it is: the first of `targets` that is enabled.
 
-    `parameters` are the names the pattern binds (the packet's parameters, or the message), `peer` the
-    name of the receiver (send) or sender (receive). Where `when` is false, the event is silent.
+    `kind` is the packet kind, or the name of an input or timer; `parameters` are the names the pattern binds (the
+    packet's parameters, the input's, or the message), `peer` the name of the receiver (send) or sender (receive). Where `when` is false, the event is silent.
     """
 
-    event: Literal["causal_send", "deliver", "send", "receive"]
+    event: Literal["causal_send", "deliver", "send", "receive", "input", "periodically"]
     kind: str | None
     parameters: tuple[Variable, ...]
     peer: str | None
@@ -497,7 +497,10 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Link(Declaration):
-    """`conforms PROTOCOL to MACHINE`; `scopes` says where it is checked; the machine takes `internal` by itself."""
+    """`conforms PROTOCOL to MACHINE`; `scopes` says where it is checked; the machine takes `internal` by itself.
+
+    `invariants` are true of the states of both after each step of the protocol.
+    """
 
     protocol: Protocol
     machine: Machine
@@ -505,6 +508,7 @@ class Link(Declaration):
     scopes: tuple[Scope, ...]
     expects: tuple[Expectation, ...]
     internal: tuple[str, ...] = field(default=(), kw_only=True)
+    invariants: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,12 +135,13 @@ class MachineRun:
     def step(self, state: MachineState, name: str, arguments: Sequence[Value]) -> MachineState | Refusal:
         """The state after the transition, or why it is not enabled."""
         transition = self._transitions[name]
-        if name == "causal_send":
+        history = "" if self.machine.delivery == "off" else name
+        if history == "causal_send":
             state = _named(state, arguments[0])
         frame = self._frame(state, arguments)
         parameters = transition.declaration.parameters
         local = dict(zip([parameter.name for parameter in parameters], arguments, strict=True))
-        if name == "causal_send" and (arguments[0],) in state[SENT]:
+        if history == "causal_send" and (arguments[0],) in state[SENT]:
             return Refusal(name, "not sent(m)")
         for _, requirement, guard in transition.guards:
             frame.locals = dict(local)
@@ -151,7 +152,7 @@ class MachineRun:
             self._update(frame, local, update, state, changed)
         for position in {update.position for update in transition.updates}:
             _refuse_unsent_pairs(name, changed[position] - state[position])
-        match name:
+        match history:
             case "causal_send":
                 _causal_send(state, changed, arguments[0])
             case "deliver" if self.machine.delivery == "unicast":
@@ -209,6 +210,10 @@ class MachineRun:
     def _frame(self, state: MachineState, arguments: Sequence[Value]) -> Frame:
         named = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
         stand_ins = [Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, self._stand_ins + 1)]
+        return Frame(processes=self.processes, symbols=self.symbols(state), messages=[*sorted(named), *stand_ins])
+
+    def symbols(self, state: MachineState) -> dict[str, Callable[..., Value]]:
+        """What the relations and functions of the machine, built in or its own, are in a state."""
         symbols: dict[str, Callable[..., Value]] = {"src": _source}
         if self.machine.delivery == "unicast":
             symbols["dst"] = _destination
@@ -218,7 +223,7 @@ class MachineRun:
             symbols[name] = _relation(state[position])
         for position, symbol in enumerate(self._symbols, len(HISTORY_RELATIONS)):
             symbols[symbol.name] = (_relation if symbol.result == BOOL else _function)(state[position])
-        return Frame(processes=self.processes, symbols=symbols, messages=[*sorted(named), *stand_ins])
+        return symbols
 
     def _update(
         self, frame: Frame, local: dict[str, Value], update: _Update, state: MachineState, changed: Tables

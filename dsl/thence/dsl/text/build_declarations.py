@@ -438,6 +438,7 @@ class Builder(ScenarioBuilder):
             scopes,
             pick(block.items, Expect),
             block.names("internal"),
+            block.stated("invariant"),
             doc=block.doc,
             span=extent(c),
         )
@@ -455,6 +456,16 @@ class Builder(ScenarioBuilder):
         kind, *parameters, peer = pick(pattern, Name)
         rest = any(isinstance(child, Word) and child.type == "ELLIPSIS" for child in pattern)
         return replace(self.right_side(c), event=event, kind=kind, parameters=tuple(parameters), peer=peer, rest=rest)
+
+    def input_clause(self, c: Children) -> Clause:
+        """`request(k) is t(self, k)`."""
+        kind, *parameters = pick(c[: self.verb(c)], Name)
+        return replace(self.right_side(c), event="input", kind=kind, parameters=tuple(parameters))
+
+    def timer_clause(self, c: Children) -> Clause:
+        """`periodically is t(self)`, `periodically retransmit is t(self)`."""
+        timer = c[1] if isinstance(c[1], Name) else None
+        return replace(self.right_side(c), event="periodically", kind=timer)
 
     def verb(self, c: Children) -> int:
         """The place of the `is` of a clause."""

@@ -494,15 +494,15 @@ class Target(Node):
 class Clause(Node):
     """One line of `conforms`: an event of the protocol `is` a transition of the machine.
 
-    `event` is `causal_send`, `deliver`, `send`, `receive`; `kind` the packet kind of a send or receive;
-    `parameters` the names bound by the pattern; `peer` the name bound by `to` or `from`. `targets`, joined by `or`, are
+    `event` is `causal_send`, `deliver`, `send`, `receive`, `input`, `periodically`; `kind` the packet kind of a send or
+    receive, the name of an input, or that of a timer, if it has one; `parameters` the names bound by the pattern; `peer` the name bound by `to` or `from`. `targets`, joined by `or`, are
     tried in order; their arguments are expressions over those names, `self` and the protocol's state before the step.
     With `once`, a second occurrence with the same arguments is silent. With `rest` the pattern ends in
     `...`: it leaves the packet's remaining parameters unnamed; without it, it names them all. Where `when` is
     false, the event is silent.
     """
 
-    event: Literal["causal_send", "deliver", "send", "receive"]
+    event: Literal["causal_send", "deliver", "send", "receive", "input", "periodically"]
     kind: Name | None
     parameters: tuple[Name, ...]
     peer: Name | None
@@ -517,6 +517,7 @@ class Conforms(Declaration):
     """`conforms PROTOCOL to MACHINE in SCOPE, ...:`; its name is `PROTOCOL to MACHINE`.
 
     `scopes` says where it is checked; `internal` are transitions that the machine takes by itself after each event.
+    `invariants` are about the states of both.
     """
 
     protocol: Name
@@ -525,6 +526,7 @@ class Conforms(Declaration):
     scopes: tuple[Name, ...] = ()
     expects: tuple[Expect, ...] = ()
     internal: tuple[Name, ...] = ()
+    invariants: tuple[Formula, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,7 +224,7 @@ class _Printer:
             case syntax.Scope() as s:
                 return [*s.settings, *s.expects]
             case syntax.Conforms() as c:
-                return [*c.clauses, *_listed("internal", c.internal), *c.expects]
+                return [*c.clauses, *_listed("internal", c.internal), *_stated("invariant", c.invariants), *c.expects]
             case syntax.Mutant() as m:
                 items = [
                     *_listed("network", m.network),
@@ -354,6 +354,11 @@ class _Printer:
                 arguments = ", ".join([*names, *(("...",) if clause.rest else ())])
                 side = "to" if clause.event == "send" else "from"
                 return f"{clause.event} {clause.kind.text}({arguments}) {side} {clause.peer.text}"
+            case "input":
+                assert clause.kind is not None
+                return f"{clause.kind.text}({', '.join(names)})"
+            case "periodically":
+                return "periodically" if clause.kind is None else f"periodically {clause.kind.text}"
             case _:
                 assert_never(clause.event)
 

@@ -65,6 +65,18 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An invariant of the link that is not true after a step: protocol and machine took it, and disagree."""
+
+    invariant: ir.NamedFormula
+    fault: str = ""
+
+    def __str__(self) -> str:
+        said = f"has no value: {self.fault}" if self.fault else "is false of the protocol and the machine"
+        return f"invariant {self.invariant.name} {said}"
+
+
+@dataclass(frozen=True, slots=True)
 class _Clause:
     number: int
     declaration: ir.Clause
@@ -80,6 +92,7 @@ class LinkRun:
     system: System
     _run: MachineRun = field(init=False)
     _clauses: tuple[_Clause, ...] = field(init=False)
+    _invariants: tuple[tuple[ir.NamedFormula, Evaluator], ...] = field(init=False)
     _steps: dict[_Step, MachineState | Refusal] = field(init=False, default_factory=dict)
     _interned: dict[MachineState, MachineState] = field(init=False, default_factory=dict)
 
@@ -98,6 +111,15 @@ class LinkRun:
             )
             for number, clause in enumerate(elaborated(self.link.clauses, values))
         )
+        self._invariants = tuple(
+            (invariant, compile_expression(invariant.body, names))
+            for invariant in elaborated(self.link.invariants, values)
+        )
+
+    @property
+    def follows_timers(self) -> bool:
+        """Whether that a timer fires is a transition of the machine, even where nothing else happens."""
+        return any(clause.declaration.event == "periodically" for clause in self._clauses)
 
     def broken_axioms(self) -> tuple[str, ...]:
         """See `MachineRun.broken_axioms`."""
@@ -137,15 +159,35 @@ class LinkRun:
                     return False
         return True
 
-    def follow(self, follower: Follower, before: State, action: Action, outcome: Outcome) -> Follower | Broken:
-        """The machine's side after one step of the protocol, or the event that it refuses."""
+    def disagreement(self, follower: Follower, state: State) -> Disagreement | None:
+        """The first invariant of the link that is not true of the two states."""
+        if not self._invariants:
+            return None
+        frame = Frame(
+            processes=self.system.workload.processes,
+            all_states=self.system.locals_of(state),
+            symbols=self._run.symbols(follower.machine),
+            messages=sorted(message for (message,) in follower.machine[SENT]),
+        )
+        for invariant, holds in self._invariants:
+            try:
+                if not holds(frame):
+                    return Disagreement(invariant)
+            except Fault as fault:
+                return Disagreement(invariant, str(fault))
+        return None
+
+    def follow(
+        self, follower: Follower, before: State, action: Action, outcome: Outcome
+    ) -> Follower | Broken | Disagreement:
+        """The machine's side after one step of the protocol; or the event that it refuses, or on what they disagree."""
         local = self.system.local(before.locals[action.process])
         for event in self._events(action, outcome):
             result = self._follow_event(follower, action.process, local, event)
             if isinstance(result, Broken):
                 return result
             follower = result
-        return follower
+        return self.disagreement(follower, outcome.state) or follower
 
     def _events(self, action: Action, outcome: Outcome) -> Iterator[Event]:
         if outcome.subject is not None:
@@ -153,6 +195,10 @@ class LinkRun:
         if action.kind == "receive":
             packet = self.system.packet(action.packet)
             yield Event("receive", packet.kind, packet.arguments, packet.src)
+        if action.kind == "input":
+            yield Event("input", action.name, action.arguments, None)
+        if action.kind == "tick":
+            yield Event("periodically", None if action.name == ir.PERIODICALLY else action.name, (), None)
         for emission in outcome.emissions:
             if isinstance(emission, Delivered):
                 yield Event("deliver", None, (emission.message,), None)
@@ -258,17 +304,28 @@ def _describe(event: Event, process: int) -> str:
             return f"p{process}: send {event.kind}({shown}) to p{event.peer}"
         case "receive":
             return f"p{process}: receive {event.kind}({shown}) from p{event.peer}"
+        case "input":
+            return f"p{process}: {event.kind}({shown})"
+        case "periodically":
+            return f"p{process}: the timer{f' {event.kind}' if event.kind else ''} fires"
         case _:
             return f"p{process}: {event.event}({shown})"
 
 
 @dataclass(slots=True)
 class LinkCheck(Coverage):
-    """The extent of the search of protocol and machine together, and the first event refused."""
+    """The extent of the search of protocol and machine together, and the first event refused, or what they disagree
+    on: only one of them is there."""
 
     broken: Broken | None = None
+    unlike: Disagreement | None = None
     system: System | None = None
     steps: tuple[NarratedStep, ...] = ()
+
+    @property
+    def refuted(self) -> Broken | Disagreement | None:
+        """Why the link does not hold."""
+        return self.broken or self.unlike
 
 
 def check_link(
@@ -306,6 +363,10 @@ def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callab
         check.why_incomplete = f"the messages of this scope do not satisfy {', '.join(broken)} of {link.machine.name}"
         return
     initial = (system.initial(), follow.initial())
+    check.unlike = follow.disagreement(initial[1], initial[0])
+    if check.unlike is not None:
+        check.states, check.system = 1, system
+        return
     origins: dict[tuple[State, Follower], tuple[tuple[State, Follower], Action] | None] = {initial: None}
     frontier = [initial]
     check.states = 1
@@ -316,16 +377,18 @@ def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callab
             state, follower = pair
             for action in system.enabled(state):
                 outcome = system.apply(state, action)
-                if action.kind == "tick" and outcome.state == state:
+                if action.kind == "tick" and outcome.state == state and not follow.follows_timers:
                     continue
                 check.transitions += 1
                 if any(finding.property == "fault" for finding in outcome.findings):
                     check.why_incomplete = CUT_SHORT  # nothing happens but the fault
                     continue
                 after = follow.follow(follower, state, action, outcome)
-                if isinstance(after, Broken):
+                if not isinstance(after, Follower):
                     actions = [*path_to(origins, pair), action]
-                    check.broken, check.system = after, system
+                    check.broken = after if isinstance(after, Broken) else None
+                    check.unlike = after if isinstance(after, Disagreement) else None
+                    check.system = system
                     check.steps = _replayed(link, system, actions, after)
                     return
                 reached = (outcome.state, after)
@@ -342,13 +405,15 @@ def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callab
     check.complete = not check.why_incomplete
 
 
-def _replayed(link: ir.Link, system: System, actions: list[Action], broken: Broken) -> tuple[NarratedStep, ...]:
+def _replayed(
+    link: ir.Link, system: System, actions: list[Action], broken: Broken | Disagreement
+) -> tuple[NarratedStep, ...]:
     """Runs the counterexample again from nothing, in a fresh interpreter and machine; it must break the same way."""
     again = System(system.protocol, system.workload)
     again.adopt_packets(system)
     steps = tuple(run(again, actions))
     follow = LinkRun(link, again)
-    follower: Follower | Broken = follow.initial()
+    follower: Follower | Broken | Disagreement = follow.initial()
     state = again.initial()
     for step in steps:
         assert isinstance(follower, Follower), "the link breaks earlier when it is replayed"

@@ -322,11 +322,11 @@ def _order(lines: Lines, piles: bool) -> str:
 def show_link(check: LinkCheck) -> Shown:
     """A link's check: where it is broken, the run that breaks it."""
     facts = _counts(check)
-    if check.broken is not None:
+    if check.refuted is not None:
         assert check.system is not None
         facts["counterexample"] = record(check.system, check.steps)
         observed = execution(check.system, check.steps)
-        explanation = f"{text(check.steps)}\n\n{check.broken}\n\n{draw_text(observed)}"
+        explanation = f"{text(check.steps)}\n\n{check.refuted}\n\n{draw_text(observed)}"
         return Shown(facts, explanation, draw_svg(observed))
     return Shown(facts if check.complete else {**facts, "unknown": incomplete(check)})
 

@@ -390,11 +390,12 @@ def check_links(link: ir.Link, options: Options = Options()) -> tuple[Result, ..
 
 def _link_result(subject: Subject, link: ir.Link, check: LinkCheck, wanted: Verdict | None) -> Result:
     unbroken = Verdict.HOLDS if check.complete else Verdict.UNKNOWN
-    verdict = unbroken if check.broken is None else Verdict.REFUTED
+    verdict = unbroken if check.refuted is None else Verdict.REFUTED
     shown = show_link(check)
     facts = {
         "property": "link",
         "machine": link.machine.name,
+        **({"invariants": [each.name for each in link.invariants]} if link.invariants else {}),
         "scope": workload_facts(subject.scope, subject.workload, subject.protocol),
         **shown.facts,
     }
