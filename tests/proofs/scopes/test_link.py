@@ -383,3 +383,94 @@ scope single of direct:
     assert not check.complete
     assert check.broken is None
     assert reason in check.why_incomplete
+
+
+INPUTS = """
+machine turns:
+  \"\"\"One is inside at a time.\"\"\"
+  delivery off
+  relation inside(p: process)
+  function beats(p: process): nat
+  transition enter(p: process):
+    require forall q. not inside(q)
+    inside(p) := true
+  transition leave(p: process):
+    require inside(p)
+    inside(p) := false
+  transition beat(p: process):
+    require beats(p) < {limit}
+    beats(p) := beats(p) + 1
+  invariant one: forall p, q. inside(p) and inside(q) implies p = q
+
+protocol token:
+  network reliable
+  role first: process = 0
+  message TOKEN()
+  state:
+    here: bool = (self = first)
+    busy: bool
+  on use() when here and not busy: busy := true
+  on hand(p: process) when here and p != self:
+    busy := false
+    here := {after}
+    send TOKEN() to p
+  on receive TOKEN() from j: here := true
+  periodically beat: pass
+
+scope two of token:
+  processes 2
+  use 1 per process
+  hand 2 per process
+  ticks beat 2
+
+conforms token to turns:
+  use()             is enter(self)
+  hand(p)           is leave(self), when busy
+  periodically beat is beat(self)
+  invariant same: forall p: process. busy@p {relation} inside(p)
+"""
+RIGHT = {"limit": "2", "after": "false", "relation": "iff"}
+
+
+@pytest.mark.parametrize(
+    ("change", "event", "invariant"),
+    [
+        ({}, None, None),
+        ({"after": "true"}, "p1: use()", None),
+        ({"limit": "1"}, "p0: the timer beat fires", None),
+        ({"relation": "and"}, None, "same"),
+        ({"relation": "implies not"}, None, "same"),
+    ],
+)
+def test_inputs_and_timers_are_events_and_invariants_tie_the_states(
+    change: dict[str, str], event: str | None, invariant: str | None
+) -> None:
+    loaded = load_bytes(Path("inputs.thence"), INPUTS.format(**(RIGHT | change)).encode())
+    assert loaded.specification is not None, [diagnostic.message for diagnostic in loaded.diagnostics]
+    found = check(loaded.specification.links[0], loaded.specification.scopes[0].workload)
+    assert (None if found.broken is None else found.broken.event) == event
+    assert (None if found.unlike is None else found.unlike.invariant.name) == invariant
+    assert found.complete == (found.refuted is None)
+    assert bool(found.steps) == (found.transitions > 0 and not found.complete)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "message"),
+    [
+        ("  use()             is enter(self)", "  uses() is enter(self)", "E0204", "no input `uses`"),
+        ("  use()             is enter(self)", "  use(k) is enter(self)", "E0607", "0 parameters"),
+        ("periodically beat is", "periodically is", "E0204", "no timer without a name"),
+        ("  hand(p)           is", "  hand() is", "E0607", "1 parameter"),
+        ("relation inside(p: process)", "relation inside(p: process)\n  constant relation of(m: message)", "E0619", "messages"),
+        ("relation inside(p: process)", "sort node\n  relation inside(p: process)", "E0619", "sorts of its own"),
+        ("busy@p iff inside(p)", "busy@p iff outside(p)", "E0205", "outside"),
+        ("busy@p iff inside(p)", "busy iff inside(p)", "E0402", "whose `busy`"),
+        ("  hand(p)           is", "  use() is leave(self)\n  hand(p) is", "E0608", "a second clause for `use`"),
+    ],
+)
+def test_what_is_wrong_with_events_and_invariants_is_said(old: str, new: str, code: str, message: str) -> None:
+    text = INPUTS.format(**RIGHT)
+    assert old in text
+    loaded = load_bytes(Path("wrong.thence"), text.replace(old, new, 1).encode())
+    assert loaded.specification is None
+    assert any(each.code == code and message in each.message for each in loaded.diagnostics), loaded.diagnostics

@@ -50,7 +50,7 @@ def check_link(
     of = f"link `{conforms.name.text}`"
     expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)
     _check_once_each(conforms, reporter)
-    if machine is None or machine.delivery != "off":
+    if machine is not None and machine.delivery != "off":
         _check_required(conforms, reporter)
     if protocol is None or machine is None:
         return None

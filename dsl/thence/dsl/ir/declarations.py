@@ -482,7 +482,8 @@ class Clause:
     """An event of the protocol and the machine's transition that it is: the first of `targets` that is enabled.
 
     `kind` is the packet kind, or the name of an input or timer; `parameters` are the names the pattern binds (the
-    packet's parameters, the input's, or the message), `peer` the name of the receiver (send) or sender (receive). Where `when` is false, the event is silent.
+    packet's parameters, the input's, or the message), `peer` the name of the receiver (send) or sender (receive). Where
+    `when` is false, the event is silent.
     """
 
     event: Literal["causal_send", "deliver", "send", "receive", "input", "periodically"]
