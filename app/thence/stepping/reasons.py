@@ -52,6 +52,7 @@ class _Search:
     def __init__(self, system: System, state: State) -> None:
         self.names = Names({variable.name: at for at, variable in enumerate(system.protocol.state)})
         self.frame = Frame(processes=system.workload.processes, all_states=system.locals_of(state))
+        self.frame.flying = system.flying(state)
 
     def value(self, part: ir.Expr) -> Value:
         return compile_expression(part, self.names)(self.frame)

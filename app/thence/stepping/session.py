@@ -89,7 +89,7 @@ class Session:
 
     def broken(self, state: State) -> tuple[Finding, ...]:
         """The invariants that are not true in a state of the run; at rest, what is said of states at rest, too."""
-        key = state.locals if not self.protocol.rest else state
+        key = state if self.protocol.rest or self.system.sees_network else state.locals
         found = self._broken.get(key)
         if found is None:
             found = self._broken[key] = self.system.broken(state)

@@ -121,6 +121,10 @@ class Bodies:
         """The names in reach behind a quantifier."""
         names = dict(names)
         for binder in binders:
+            if binder.packet is not None:
+                self.name(members.kinds.get(binder.name.text), binder.name.span)
+                names |= {name.text: self.local("bound variable", name, region) for name in binder.names}
+                continue
             if binder.type is not None:
                 self.type(binder.type, members)
             if binder.domain is not None:

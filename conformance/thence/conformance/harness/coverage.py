@@ -22,6 +22,7 @@ from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockst
 from thence.dsl import ir
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
 from thence.dsl.run.interpreter import LocalState
+from thence.dsl.run.scoped import of_processes
 from thence.dsl.run.values import Value
 from thence.dsl.write.show import show_expression
 
@@ -118,6 +119,7 @@ class CoveredReplay(PermissiveReplay):
     _met: dict[tuple[int, ...], frozenset[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.protocol = of_processes(self.protocol)
         PermissiveReplay.__post_init__(self)
         self.features = Features.of(self.protocol)
 

@@ -270,8 +270,9 @@ def _vocabulary(protocol: ir.Protocol, place: Place, symbols: Mapping[str, ir.Sy
     defined = {definition.name: definition for definition in protocol.definitions}
     constants = {one.name: one.type for one in protocol.constants}
     return Vocabulary(
-        place, types, symbols, state, delivery=protocol.delivery, definitions=defined, constants=constants
-    )
+        place, types, symbols, state, delivery=protocol.delivery, definitions=defined, constants=constants,
+        kinds={kind.name: kind.parameters for kind in protocol.packets},
+    )  # fmt: skip
 
 
 def _handler(clause: syntax.Clause, protocol: ir.Protocol, reporter: Reporter) -> ir.Handler | None:

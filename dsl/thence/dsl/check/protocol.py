@@ -41,7 +41,7 @@ def check_protocol(
     constants = check_constants(protocol.values, names, types, reporter)
     vocabulary = Vocabulary(
         "handler", types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed),
-        constants=types_of(constants, protocol.values),
+        constants=types_of(constants, protocol.values), kinds=packets,
     )  # fmt: skip
     state_types, state = _state(protocol, fixed, names, vocabulary, reporter)
     vocabulary = replace(vocabulary, state=state_types)

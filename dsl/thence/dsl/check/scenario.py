@@ -206,6 +206,7 @@ class _Work:
             delivery=self.protocol.delivery,
             definitions={definition.name: definition for definition in self.protocol.definitions},
             constants={one.name: one.type for one in self.protocol.constants},
+            kinds={kind.name: kind.parameters for kind in self.protocol.packets},
         )
         return ExpressionChecker(words, self.reporter, names, {})
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from thence.dsl.ir.declarations import Handler, PacketKind, Procedure, Protocol
 from thence.dsl.ir.statements import Assign, Call, Deliver, For, Let, Mutate, Send, Stmt, Var
-from thence.dsl.ir.terms import Local, StateOf
+from thence.dsl.ir.terms import InFlight, Local, StateOf
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, Type
 
@@ -19,6 +19,11 @@ OF_NETWORK_SENDS = ("csps", "sps")
 
 OF_DELIVERIES = ("causal", "causally_ordered", "fifo", "at_most_once", "no_creation", "total_order")
 """The properties of what is handed over."""
+
+
+def sees_network(tree: object) -> bool:
+    """Whether a formula, or one of several, speaks of packets in flight."""
+    return any(isinstance(node, InFlight) for node in nodes(tree))
 
 
 def unobservable(protocol: Protocol, name: str) -> str | None:

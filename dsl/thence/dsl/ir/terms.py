@@ -180,6 +180,13 @@ class Bound(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class InFlight(Expression):
+    """The packets of a kind that are in flight, as a queue of records: their parameters, then `from` and `to`."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Quantified(Expression):
     """A truth value; `count` and `sum` give a nat: of how many values the body is true, and the sum of its values."""
 
@@ -211,5 +218,6 @@ Expr: TypeAlias = (
     | IsEmpty
     | IsNone
     | Conditional
+    | InFlight
     | Quantified
 )

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Type, has_zero
-from thence.dsl.run.values import ABSENT, Fault, Message, Value, elements_of, lookup, size, zero
+from thence.dsl.run.values import ABSENT, Fault, Message, Packet, Value, elements_of, lookup, size, zero
 
 
 @dataclass(slots=True)
@@ -30,6 +30,7 @@ class Frame:
         locals: values of parameters, lets and bound variables; a `ref` name holds a place.
         symbols: a machine's relations and functions.
         messages: the universe of messages for quantifiers.
+        flying: the packets in flight.
         application: takes the place of `deliver`; its second argument computes the message. It may send messages.
         scan: gives the elements of a collection the order in which a loop visits them; None: the text's own order.
     """
@@ -41,6 +42,7 @@ class Frame:
     locals: dict[str, Value] = field(default_factory=dict)
     symbols: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
     messages: Sequence[Message] = ()
+    flying: Sequence[Packet] = ()
     emitted: list[Any] = field(default_factory=list)
     guards: list[Any] | None = None
     budget: int = 0
@@ -124,6 +126,8 @@ def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
         case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
             test, yes, no = sub(condition), sub(then), sub(otherwise)
             return lambda frame: yes(frame) if test(frame) else no(frame)
+        case ir.InFlight(kind=kind):
+            return _in_flight(kind)
         case ir.Quantified(kind=kind, variables=variables, body=body):
             return _quantified(kind, [domain_of(bound, names) for bound in variables], variables, sub(body))
         case _:
@@ -138,6 +142,13 @@ def _ref(name: str) -> Evaluator:
         return value
 
     return read
+
+
+def _in_flight(kind: str) -> Evaluator:
+    def packets(frame: Frame) -> Value:
+        return tuple([(*each.arguments, each.src, each.dst) for each in frame.flying if each.kind == kind])
+
+    return packets
 
 
 def _field(target: Evaluator, type_: Type, name: str) -> Evaluator:

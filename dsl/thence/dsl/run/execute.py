@@ -278,7 +278,9 @@ def _mentions(part: ir.Expr, bound: frozenset[str]) -> bool:
             return _mentions(target, bound) or _mentions(key, bound)
         case ir.Arithmetic(left=left, right=right):
             return _mentions(left, bound) or _mentions(right, bound)
-        case ir.SelfProcess() | ir.StateOf() | ir.Literal_() | ir.Zero():
+        case ir.StateOf(process=owner):
+            return owner is not None and _mentions(owner, bound)
+        case ir.SelfProcess() | ir.Literal_() | ir.Zero() | ir.InFlight():
             return False
         case ir.Some(item=item):
             return _mentions(item, bound)

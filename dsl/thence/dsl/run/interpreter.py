@@ -283,21 +283,26 @@ class Interpreter:
             self._keep_to_tree(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
 
-    def broken_invariants(self, states: Sequence[LocalState]) -> tuple[tuple[str, Fault | None], ...]:
-        """The invariants that are not true of the processes' states; with the fault where one has no value.
+    def broken_invariants(
+        self, states: Sequence[LocalState], flying: Sequence[Packet] = ()
+    ) -> tuple[tuple[str, Fault | None], ...]:
+        """The invariants that are not true of the processes' states, and of the packets in flight; with the fault where
+        one has no value.
 
         Each is judged by itself: one without a value says nothing of the others.
         """
-        return self._not_true(self._invariants, states)
+        return self._not_true(self._invariants, states, flying)
 
-    def broken_at_rest(self, states: Sequence[LocalState]) -> tuple[tuple[str, Fault | None], ...]:
+    def broken_at_rest(
+        self, states: Sequence[LocalState], flying: Sequence[Packet] = ()
+    ) -> tuple[tuple[str, Fault | None], ...]:
         """The same for the formulas about states in which nothing can happen any more."""
-        return self._not_true(self._rest, states)
+        return self._not_true(self._rest, states, flying)
 
     def _not_true(
-        self, formulas: tuple[tuple[str, Evaluator], ...], states: Sequence[LocalState]
+        self, formulas: tuple[tuple[str, Evaluator], ...], states: Sequence[LocalState], flying: Sequence[Packet]
     ) -> tuple[tuple[str, Fault | None], ...]:
-        frame = Frame(processes=self.processes, all_states=states)
+        frame = Frame(processes=self.processes, all_states=states, flying=flying)
         found: list[tuple[str, Fault | None]] = []
         for name, holds in formulas:
             try:

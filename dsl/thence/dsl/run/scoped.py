@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import with_values
+from thence.dsl.ir.observability import sees_network
 from thence.dsl.run.causality import WATCHED
 
 
@@ -34,3 +35,9 @@ def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
     asked = {*properties}
     more = [name for name in WATCHED if name in asked and name not in protocol.properties]
     return replace(protocol, properties=(*protocol.properties, *more)) if more else protocol
+
+
+def of_processes(protocol: ir.Protocol) -> ir.Protocol:
+    """The protocol without the formulas about packets in flight, for whoever sees the processes only."""
+    stated = tuple(each for each in protocol.invariants if not sees_network(each))
+    return replace(protocol, invariants=stated, rest=tuple(each for each in protocol.rest if not sees_network(each)))

@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import sees_network
 from thence.dsl.ir.properties import undefined
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
@@ -78,6 +79,7 @@ class System:
 
     `counted` are the timers and inputs of which the scope says how often they come: those in `State.ticks`, in this
     order. `rested`: a state was judged in which nothing can happen any more.
+    `sees_network`: a formula of the protocol speaks of packets in flight.
     """
 
     protocol: ir.Protocol
@@ -87,6 +89,7 @@ class System:
     counted: tuple[str, ...] = field(init=False, default=())
     promises: Promises | None = field(init=False, default=None)
     rested: bool = field(init=False, default=False)
+    sees_network: bool = field(init=False, default=False)
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _watched: frozenset[str] = field(init=False, default=frozenset())
@@ -94,6 +97,7 @@ class System:
 
     def __post_init__(self) -> None:
         self.protocol = in_scope(self.protocol, self.workload)
+        self.sees_network = sees_network(self.protocol.formulas)
         self._watched = frozenset(WATCHED) & {*self.protocol.properties}
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self.steps = LocalSteps(self._handle)
@@ -503,16 +507,21 @@ class System:
         """The processes' states."""
         return tuple(self.local(number) for number in state.locals)
 
+    def flying(self, state: State) -> tuple[Packet, ...]:
+        """The packets in flight, if the protocol says something of them."""
+        return tuple(self.packet(number) for number in state.network) if self.sees_network else ()
+
     def broken(self, state: State) -> tuple[Finding, ...]:
         """The invariants that are not true in the state. One that has no value is violated.
 
         A `reachable` formula without a value is found as `undefined`. Formulas `at rest` are judged where nothing can
         happen any more; a promise without a value is broken.
         """
-        found = self.interpreter.broken_invariants(self.locals_of(state))
+        flying = self.flying(state)
+        found = self.interpreter.broken_invariants(self.locals_of(state), flying)
         broken = tuple(self._broken_invariant(name, fault) for name, fault in found)
         if self.protocol.rest and self.is_at_rest(state):
-            ended = self.interpreter.broken_at_rest(self.locals_of(state))
+            ended = self.interpreter.broken_at_rest(self.locals_of(state), flying)
             broken += tuple(self._broken_at_rest(name, fault) for name, fault in ended)
         if self.promises is not None:
             unclear = dict(self.promises.without_value(self.locals_of(state)))

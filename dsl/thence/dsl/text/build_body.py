@@ -168,7 +168,9 @@ class BodyBuilder(Transformer[Word, Any]):
         binders: list[syntax.Binder] = []
         type_: syntax.TypeExpr | None = None
         for binder in reversed(written):
-            if binder.domain is None and binder.type is None:
+            if binder.packet is not None:
+                type_ = None
+            elif binder.domain is None and binder.type is None:
                 binder = replace(binder, type=type_) if type_ is not None else binder
             else:
                 type_ = binder.type
@@ -180,6 +182,21 @@ class BodyBuilder(Transformer[Word, Any]):
 
     def binder_in(self, c: Children) -> syntax.Binder:
         return syntax.Binder(c[0], None, c[2], span=extent(c))
+
+    def binder_in_flight(self, c: Children) -> syntax.Binder:
+        """`KIND(a, ...) from p to q in flight`."""
+        closing = next(at for at, child in enumerate(c) if isinstance(child, Word) and child.type == "RPAR")
+        rest = any(isinstance(child, Word) and child.type == "ELLIPSIS" for child in c)
+        behind = zip(c[closing + 1 :], c[closing + 2 :], strict=False)
+        ends = {str(word): name for word, name in behind if isinstance(word, Word)}
+        pattern = syntax.PacketPattern(
+            tuple(child for child in c[1:closing] if isinstance(child, Name)),
+            rest,
+            ends.get("from"),
+            ends.get("to"),
+            span=extent(c),
+        )
+        return syntax.Binder(c[0], packet=pattern, span=extent(c))
 
     def conditional(self, c: Children) -> syntax.Conditional:
         return syntax.Conditional(c[1], c[3], c[5], span=extent(c))

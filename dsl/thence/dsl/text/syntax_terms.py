@@ -198,12 +198,34 @@ class Conditional(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class PacketPattern(Node):
+    """`KIND(a, b, ...) from p to q`: names for what a packet has; with `rest`, the other parameters have none."""
+
+    parameters: tuple[Name, ...]
+    rest: bool
+    sender: Name | None
+    receiver: Name | None
+
+
+@dataclass(frozen=True, slots=True)
 class Binder(Node):
-    """A bound variable: `x`, `x: T`, or `x in e` (at most one of type and domain)."""
+    """A bound variable: `x`, `x: T`, or `x in e` (at most one of type and domain).
+
+    With `packet`, `KIND(a, b) from p to q in flight`: `name` is the packet kind, and the pattern's names are bound.
+    """
 
     name: Name
     type: TypeExpr | None = None
     domain: Expr | None = None
+    packet: PacketPattern | None = None
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """The names that are bound."""
+        if self.packet is None:
+            return (self.name,)
+        ends = (self.packet.sender, self.packet.receiver)
+        return (*self.packet.parameters, *(name for name in ends if name is not None))
 
 
 @dataclass(frozen=True, slots=True)

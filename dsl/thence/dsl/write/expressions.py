@@ -11,7 +11,7 @@ from typing import assert_never
 
 from thence.dsl.text import syntax
 from thence.dsl.text.precedence import COMPARISON_LEVEL, LEVELS, NOT_LEVEL
-from thence.dsl.text.syntax import Binder, Expr, TypeExpr
+from thence.dsl.text.syntax import Binder, Expr, PacketPattern, TypeExpr
 
 WIDTH = 120
 INDENT = 2
@@ -44,12 +44,21 @@ def type_text(type_: TypeExpr) -> str:
             assert_never(type_)
 
 
+def _in_flight(kind: str, packet: PacketPattern) -> str:
+    arguments = ", ".join([*(name.text for name in packet.parameters), *["..."] * packet.rest])
+    sender = "" if packet.sender is None else f" from {packet.sender.text}"
+    receiver = "" if packet.receiver is None else f" to {packet.receiver.text}"
+    return f"{kind}({arguments}){sender}{receiver} in flight"
+
+
 def binders_text(binders: tuple[Binder, ...]) -> str:
     """The variables of a quantifier; a type that several in a row share is written once."""
     texts: list[str] = []
     for index, binder in enumerate(binders):
         following = binders[index + 1] if index + 1 < len(binders) else None
-        if binder.domain is not None:
+        if binder.packet is not None:
+            texts.append(_in_flight(binder.name.text, binder.packet))
+        elif binder.domain is not None:
             texts.append(f"{binder.name.text} in {text_of(binder.domain)}")
         elif binder.type is None or (following is not None and following.type == binder.type):
             texts.append(binder.name.text)

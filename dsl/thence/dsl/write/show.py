@@ -106,6 +106,8 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
             return f"{_show(target, _SUM)} is none", _COMPARE
         case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
             return f"if {_show(condition, _LOOSE)} then {_show(then, _LOOSE)} else {_show(otherwise, _LOOSE)}", _LOOSE
+        case ir.InFlight(kind=kind):
+            return f"{kind} in flight", _TIGHT
         case ir.Quantified(kind=kind, variables=variables, body=body):
             return f"{kind} {', '.join(map(_bound, variables))}. {_show(body, _LOOSE)}", _LOOSE
         case _:

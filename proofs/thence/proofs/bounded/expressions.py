@@ -122,6 +122,8 @@ def _value(expr: ir.Expr, frame: Frame, when: Literal) -> Symbolic:
             return _set_of(expr, [evaluate(item, frame, when) for item in items], frame, when)
         case ir.Some(item=item):
             return Maybe(TRUE, evaluate(item, frame, when))
+        case ir.InFlight():
+            raise Unsupported("packets in flight")
         case _:
             assert_never(expr)
 

@@ -166,7 +166,7 @@ class Interpretation:
         protocol = self.request.system.protocol
         if not protocol.formulas:
             return ()
-        if protocol.rest:  # depends on more than the processes' states
+        if protocol.rest or self.request.system.sees_network:  # depends on more than the processes' states
             return self.request.system.broken(state)
         known = self._judged.get(state.locals)
         if known is None:

@@ -86,6 +86,8 @@ def why_not(system: System) -> str | None:
         return "a formula is to become true in every fair run"
     if "causally_ordered" in system.protocol.properties:
         return "`causally_ordered` is judged by the interpreter"
+    if system.sees_network:
+        return "a formula speaks of packets in flight"
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"

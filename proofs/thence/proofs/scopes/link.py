@@ -167,6 +167,7 @@ class LinkRun:
             processes=self.system.workload.processes,
             all_states=self.system.locals_of(state),
             symbols=self._run.symbols(follower.machine),
+            flying=[self.system.packet(number) for number in state.network],
             messages=sorted(message for (message,) in follower.machine[SENT]),
         )
         for invariant, holds in self._invariants:

@@ -10,6 +10,7 @@ from thence.dsl.check.result_names import is_kept
 from thence.dsl.check.stated.claims import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.environment import Vocabulary, declare
 from thence.dsl.check.terms.expressions import ExpressionChecker
+from thence.dsl.ir.observability import sees_network
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.ir.types import BOOL, PROCESS
 from thence.dsl.text import syntax
@@ -71,6 +72,11 @@ def _promise(promise: syntax.Promise, vocabulary: Vocabulary, reporter: Reporter
     if body is None:
         return None
     name, variables = promise.formula.name.text, tuple[ir.Bound, ...]()
+    if sees_network(body):
+        said = f"`{name}` speaks of packets in flight, which is not available in a promise"
+        note = "promises are about the states of processes; invariants and formulas at rest may speak of packets"
+        reporter.error("E0435", promise.formula.name.span, said, note)
+        return None
     if written is None:
         return ir.Promise(name, (), None, body, promise.formula.doc, span=promise.span)
     while isinstance(body, ir.Quantified):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from thence.dsl import ir
 from thence.dsl.check.terms.checker import Checker
 from thence.dsl.check.terms.environment import RESERVED, LocalKind, LocalName, a
+from thence.dsl.check.terms.in_flight import fields_of_packet, types_of_packet
 from thence.dsl.check.terms.inference import infer_types
 from thence.dsl.check.terms.queries import element_type
 from thence.dsl.check.terms.types import resolve_type
+from thence.dsl.ir.substitution import instantiated
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Sort, Type
 from thence.dsl.text import syntax
@@ -59,13 +62,24 @@ def is_type_name(checker: Checker, domain: syntax.Expr) -> bool:
 
 
 def bind(
-    checker: AnyChecker, binders: Sequence[syntax.Binder], formulas: Sequence[syntax.Expr]
+    checker: AnyChecker,
+    binders: Sequence[syntax.Binder],
+    formulas: Sequence[syntax.Expr],
+    packets: dict[str, ir.Expr] | None = None,
 ) -> tuple[tuple[ir.Bound, ...] | None, AnyChecker]:
-    """The bound variables, typed as written or as the formulas use them, and the checker that knows them."""
-    open_names = [binder.name.text for binder in binders if binder.type is None and binder.domain is None]
+    """The bound variables, typed as written or as the formulas use them, and the checker that knows them.
+
+    What the names of packets in flight stand for is entered into `packets`.
+    """
+    written = [binder for binder in binders if binder.packet is None]
+    open_names = [binder.name.text for binder in written if binder.type is None and binder.domain is None]
     inferred = infer_types(open_names, formulas, checker.vocabulary, checker.locals) if open_names else {}
     bounds: list[ir.Bound] = []
     for binder in binders:
+        if binder.packet is not None:
+            checker, bound = bind_packet(checker, binder, packets)
+            bounds += [] if bound is None else [bound]
+            continue
         name, span = binder.name.text, binder.span
         type_, domain = _binder_type(checker, binder, inferred)
         if type_ is not None and domain is None and not _can_range_over(checker, type_, binder.name.span):
@@ -74,6 +88,25 @@ def bind(
             bounds.append(ir.Bound(type_, name, domain, span=span))
         checker = checker.within({name: introduce(checker, binder.name, type_, "bound")})
     return (tuple(bounds) if len(bounds) == len(binders) else None), checker
+
+
+def bind_packet(
+    checker: AnyChecker, binder: syntax.Binder, packets: dict[str, ir.Expr] | None
+) -> tuple[AnyChecker, ir.Bound | None]:
+    """`KIND(a, b) from p to q in flight`: one variable for the packet, of which the names are fields."""
+    types = types_of_packet(binder, checker.vocabulary)
+    for name in binder.names:
+        checker = checker.within({name.text: introduce(checker, name, types.get(name.text), "bound")})
+    if packets is None or checker.vocabulary.place != "property":
+        checker.reporter.error(
+            "E0435",
+            binder.span,
+            f"the packets in flight are not available in a {checker.vocabulary.place}",
+            "a process sees its own state only; properties speak of the network",
+        )
+        return checker, None
+    bound = fields_of_packet(binder, checker, packets)
+    return checker, bound
 
 
 def _binder_type(
@@ -127,7 +160,8 @@ def _can_range_over(checker: Checker, type_: Type, span: Span) -> bool:
 
 def check_quantified(checker: Checker, expr: syntax.Quantified) -> ir.Expr | None:
     """`forall`, `exists`, `count`, `sum`. Where a domain speaks of an earlier variable, quantifiers are nested."""
-    bounds, inner = bind(checker, expr.binders, (expr.body,))
+    packets: dict[str, ir.Expr] = {}
+    bounds, inner = bind(checker, expr.binders, (expr.body,), packets)
     counts = expr.kind in ("count", "sum")
     body = inner.check(expr.body, NAT, "a sum is of numbers") if expr.kind == "sum" else inner.check(expr.body, BOOL)
     if counts and any(bound.type == NAT and bound.domain is None for bound in bounds or ()):
@@ -135,6 +169,12 @@ def check_quantified(checker: Checker, expr: syntax.Quantified) -> ir.Expr | Non
         return None
     if bounds is None or body is None:
         return None
+    if packets:
+        body = instantiated(body, packets, None, ())
+        bounds = tuple(
+            bound if bound.domain is None else replace(bound, domain=instantiated(bound.domain, packets, None, ()))
+            for bound in bounds
+        )
     groups = _independent(bounds)
     if counts and len(groups) > 1:
         kind = expr.kind

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from thence.dsl.check.terms.environment import Locals, Vocabulary
+from thence.dsl.check.terms.in_flight import types_of_packet
 from thence.dsl.check.terms.queries import ATTRIBUTES, element_type, index_types, queries
 from thence.dsl.check.terms.types import resolve_type
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Record, Type
@@ -145,6 +146,9 @@ class _Walk:
         inner = dict(names)
         for binder in binders:
             guess: Guess = None
+            if binder.packet is not None:
+                inner |= dict(types_of_packet(binder, self.vocabulary))
+                continue
             if binder.type is not None:
                 guess = resolve_type(binder.type, self.vocabulary.types, self.silent)
             elif isinstance(binder.domain, syntax.Variable) and binder.domain.name in self.vocabulary.types:

@@ -271,6 +271,8 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
             return f"(IF {sub(condition)} THEN {sub(then)} ELSE {sub(otherwise)})"
         case ir.Quantified():
             return _quantified(expression, scope)
+        case ir.InFlight():
+            raise AssertionError("formulas about packets in flight are not exported")
         case _:
             assert_never(expression)
 

@@ -15,6 +15,7 @@ from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
 from thence.dsl.export.tla.names import Names, prelude, words
 from thence.dsl.export.tla.statements import Operators, packet_field
+from thence.dsl.ir.observability import sees_network
 from thence.dsl.ir.types import BOOL, Type
 from thence.dsl.run.scoped import in_scope
 
@@ -55,6 +56,8 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
         notes.append("`delivered` is not in the export: with timers it is not a property of single states")
     for keyword, names_of in (("at rest", protocol.rest), ("eventually", protocol.promises)):
         notes += [f"`{keyword} {each.name}` is not in the export: `thence explore` judges it" for each in names_of]
+    unseen = (each.name for each in protocol.invariants if sees_network(each))
+    notes += [f"`{name}` is not in the export: it speaks of packets in flight" for name in unseen]
     remarks = [f"(* {line} *)" for line in (f"{protocol.name}: {described}", *notes)]
     text = "\n".join([f"---- MODULE {module} ----", *remarks, *lines, "====", ""])
     files = {f"{module}.tla": text, f"{module}.cfg": writer.configuration(), "Thence.tla": prelude()}
@@ -353,9 +356,14 @@ class _Writer:
         lines = [f"{_OF_STEPS[name]} == [][{_quoted(name)} \\notin violated']_vars" for name in self.checked]
         if self._delivered:
             lines.append("Delivered == net = EmptyMap => pending = EmptyMap")
-        for formula in self.protocol.invariants:
+        for formula in self.invariants:
             lines.append(f"Invariant_{formula.name} == {tla(formula.body, Scope(self.names.inside()))}")
         return [*lines, ""]
+
+    @property
+    def invariants(self) -> tuple[ir.NamedFormula, ...]:
+        """Those about the states of processes."""
+        return tuple(each for each in self.protocol.invariants if not sees_network(each))
 
     @property
     def _delivered(self) -> bool:
@@ -368,7 +376,7 @@ class _Writer:
         """The properties of the protocol that the module states; TLC is asked for all of them."""
         stated = ["Delivered"] if self._delivered else []
         witnesses = self.protocol.witnesses
-        stated += [f"Invariant_{each.name}" for each in self.protocol.invariants if each.name not in witnesses]
+        stated += [f"Invariant_{each.name}" for each in self.invariants if each.name not in witnesses]
         invariants = ["INVARIANTS", *(f"  {name}" for name in stated)] if stated else []
         properties = ["PROPERTIES", *(f"  {_OF_STEPS[name]}" for name in self.checked)] if self.checked else []
         return "\n".join(["SPECIFICATION Spec", "VIEW View", *invariants, *properties, "CHECK_DEADLOCK FALSE", ""])
