@@ -271,7 +271,7 @@ def _vocabulary(protocol: ir.Protocol, place: Place, symbols: Mapping[str, ir.Sy
     constants = {one.name: one.type for one in protocol.constants}
     return Vocabulary(
         place, types, symbols, state, delivery=protocol.delivery, definitions=defined, constants=constants,
-        kinds={kind.name: kind.parameters for kind in protocol.packets},
+        kinds={kind.name: kind.parameters for kind in protocol.packets}, sent=True,
     )  # fmt: skip
 
 

@@ -207,6 +207,7 @@ class _Work:
             definitions={definition.name: definition for definition in self.protocol.definitions},
             constants={one.name: one.type for one in self.protocol.constants},
             kinds={kind.name: kind.parameters for kind in self.protocol.packets},
+            sent=True,
         )
         return ExpressionChecker(words, self.reporter, names, {})
 

@@ -1,7 +1,4 @@
-"""The whole system: processes, network, a finite workload, and the history of undelivered messages.
-
-A global state is a small tuple of numbers: local states and packets have numbers in `local_steps`.
-"""
+"""The whole system: processes, network, a workload, undelivered messages. `local_steps` numbers states and packets."""
 
 from __future__ import annotations
 
@@ -78,8 +75,8 @@ class System:
     """The transition system of a protocol in a workload. `WATCHED` properties are judged if it claims them.
 
     `counted` are the timers and inputs of which the scope says how often they come: those in `State.ticks`, in this
-    order. `rested`: a state was judged in which nothing can happen any more.
-    `sees_network`: a formula of the protocol speaks of packets in flight.
+    order. `rested`: a state was judged in which nothing can happen any more. `sees_network`: some formula
+    speaks of packets in flight.
     """
 
     protocol: ir.Protocol
@@ -509,7 +506,7 @@ class System:
 
     def flying(self, state: State) -> tuple[Packet, ...]:
         """The packets in flight, if the protocol says something of them."""
-        return tuple(self.packet(number) for number in state.network) if self.sees_network else ()
+        return tuple(map(self.packet, state.network)) if self.sees_network else ()
 
     def broken(self, state: State) -> tuple[Finding, ...]:
         """The invariants that are not true in the state. One that has no value is violated.
@@ -517,12 +514,11 @@ class System:
         A `reachable` formula without a value is found as `undefined`. Formulas `at rest` are judged where nothing can
         happen any more; a promise without a value is broken.
         """
-        flying = self.flying(state)
-        found = self.interpreter.broken_invariants(self.locals_of(state), flying)
+        found = self.interpreter.broken_invariants(self.locals_of(state), flying := self.flying(state))
         broken = tuple(self._broken_invariant(name, fault) for name, fault in found)
         if self.protocol.rest and self.is_at_rest(state):
-            ended = self.interpreter.broken_at_rest(self.locals_of(state), flying)
-            broken += tuple(self._broken_at_rest(name, fault) for name, fault in ended)
+            found = self.interpreter.broken_at_rest(self.locals_of(state), flying)
+            broken += tuple(self._broken_at_rest(name, fault) for name, fault in found)
         if self.promises is not None:
             unclear = dict(self.promises.without_value(self.locals_of(state)))
             broken += tuple(Finding(name, 0, detail=f"{name} has no value: {fault}") for name, fault in unclear.items())

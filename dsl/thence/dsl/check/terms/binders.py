@@ -150,6 +150,14 @@ def _can_range_over(checker: Checker, type_: Type, span: Span) -> bool:
         fitting = "give it a domain (`x in e`)" if not checker.formal else "quantify over processes, messages or sorts"
         checker.reporter.error("E0308", span, f"cannot quantify over all of `{type_}`", fitting)
         return False
+    if type_ == MESSAGE and checker.vocabulary.place == "property" and not checker.vocabulary.sent:
+        checker.reporter.error(
+            "E0415",
+            span,
+            "the messages that were sent are not known here",
+            "quantify over what a process holds (`m in held@p`), or over packets in flight",
+        )
+        return False
     if type_ == MESSAGE and checker.vocabulary.place in ("handler", "initial", "clause"):
         checker.reporter.error(
             "E0415", span, "a process does not know all messages", "give it a domain (`x in e`), such as a queue"
