@@ -1,7 +1,8 @@
 """Distributed snapshots: a global state of a computation is recorded while the computation goes on.
 
-Source: K. Mani Chandy, Leslie Lamport, "Distributed Snapshots: Determining Global States of Distributed Systems" (1985), section 3.
-Channels: reliable and FIFO. The computation is that of section 2.1, with more tokens: who has a token may send it.
+Source: K. Mani Chandy, Leslie Lamport, "Distributed Snapshots: Determining Global States of Distributed Systems"
+(1985), section 3. Channels: reliable and FIFO. The computation is that of section 2.1, with more tokens: who has a
+token may send it.
 
 Listing, in our own words (the paper names its rules and has no line numbers; labels are ours):
 
@@ -33,7 +34,8 @@ Symbols:
 Departures:
     - Channels lead from each process to each other one; the paper has any strongly connected graph.
     - One snapshot is taken. Of several, markers would have to carry the name.
-    - The paper leaves open how the parts are collected. Here each process tells its own part: `recorded`, `channel`, `audit`.
+    - The paper leaves open how the parts are collected. Here each process tells its own part: `recorded`, `channel`,
+      `audit`.
     - A second marker on a channel is a ProtocolError.
 """
 
@@ -60,7 +62,7 @@ class Token:
 
 @value
 class Marker:
-    """What comes on this channel after it is sent after its sender has recorded its state."""
+    """The sender has recorded its state: what follows on this channel was sent after that."""
 
     kind: ClassVar[str] = "MARKER"
     message: ClassVar[None] = None
@@ -116,10 +118,10 @@ class ChandyLamport:
         return self._record_state()  # B.1
 
     def audit(self, place: int, tokens: int) -> list[Command]:
-        """Confirm that so many tokens are recorded: of this process if `place` is its own, else on the channel from there.
+        """Confirm that so many tokens are recorded: of this process if `place` is itself, else on the channel from there.
 
-        Raises MustWait if it is another number, or if this process has not its whole part. Raises ValueError if there
-        is no such process.
+        Raises MustWait if it is another number, or if the part of this process is not complete. Raises ValueError if
+        there is no such process.
         """
         if not self._group.has(place):
             raise ValueError(f"process {place!r} is not one of 0 .. {self._group.processes - 1}")
@@ -128,7 +130,7 @@ class ChandyLamport:
         return []
 
     def causal_send(self, destination: int, message: Hashable) -> list[Command]:
-        """Send `message` with a token. Raises ValueError while `blocked`, for an unknown destination, oneself, or None."""
+        """Send `message` with a token. Raises ValueError while `blocked`, for an unknown destination, oneself, None."""
         self._group.require_sendable(destination, message)
         if destination == self._group.identity:
             raise ValueError("no channel leads to oneself")
