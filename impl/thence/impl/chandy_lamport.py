@@ -118,7 +118,7 @@ class ChandyLamport:
         return self._record_state()  # B.1
 
     def audit(self, place: int, tokens: int) -> list[Command]:
-        """Confirm that so many tokens are recorded: of this process if `place` is itself, else on the channel from there.
+        """Confirm that so many tokens are recorded: of this process if `place` is it, else on the channel from there.
 
         Raises MustWait if it is another number, or if the part of this process is not complete. Raises ValueError if
         there is no such process.
