@@ -1,8 +1,8 @@
 """Distributed snapshots: a global state of a computation is recorded while the computation goes on.
 
 Source: K. Mani Chandy, Leslie Lamport, "Distributed Snapshots: Determining Global States of Distributed Systems"
-(1985), section 3. Channels: reliable and FIFO. The computation is that of section 2.1, with more tokens: who has a
-token may send it.
+(1985), section 3. Channels: reliable and FIFO. The computation is that of Example 2.1, with a token in
+each process: who has a token may send it.
 
 Listing, in our own words (the paper names its rules and has no line numbers; labels are ours):
 
