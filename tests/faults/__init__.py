@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from . import (
     cbcast,
+    chandy_lamport,
     client_server,
     cykas,
     cykas_live,
@@ -58,6 +59,7 @@ FAULTS: dict[str, list[type]] = {
 """The faulty classes by the protocol that they claim to implement."""
 
 TEXTBOOK: dict[str, list[type]] = {
+    "chandy_lamport": chandy_lamport.FAULTS,
     "ricart_agrawala": ricart_agrawala.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

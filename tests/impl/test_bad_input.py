@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from thence.impl.chandy_lamport import ChandyLamport
 from thence.impl.client_server import ClientServer
 from thence.impl.commands import Deliver, ProtocolError, Send
 from thence.impl.cykas import Cykas
@@ -30,12 +31,12 @@ from thence.impl.tree import Tree
 
 ALL: list[Any] = [
     MF, MFPipelined, Synchronous, Cykas, CykasLive, RST, RSTMF, RSTHunch, SES, ClientServer, Fifo, HybridBasic,
-    HybridOptimal, HybridRemembering, Tree,
+    HybridOptimal, HybridRemembering, Tree, ChandyLamport,
 ]  # fmt: skip
 TELLS_COPIES = [RST, RSTMF, RSTHunch, SES, Fifo, HybridBasic, HybridOptimal, HybridRemembering]
 """Those whose packets say which message they move. The packets of the others are all alike."""
 
-NO_SELF_SENDS = [Synchronous, RST, RSTMF, SES, ClientServer, HybridOptimal, HybridRemembering, Tree]
+NO_SELF_SENDS = [Synchronous, RST, RSTMF, SES, ClientServer, HybridOptimal, HybridRemembering, Tree, ChandyLamport]
 
 PROCESSES = 3
 

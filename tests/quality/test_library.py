@@ -16,6 +16,7 @@ PROTOCOLS = [
     *("cykas", "mf", "mf_pipelined", "rst", "rst_mf", "rst_hunch"),
     *("hybrid_basic", "hybrid_optimal", "hybrid_remembering", "cbcast", "newtop", "hybrid_multicast"),
     *("fifo", "synchronous", "client_server", "ses", "ks", "tree"),
+    *("chandy_lamport",),
 ]
 
 NEVER_REFUTED = {
@@ -79,7 +80,7 @@ def explored(system: System) -> Iterator[tuple[State, Action]]:
                 frontier.append(after)
 
 
-@pytest.mark.long(but=("synchronous", "fifo", "mf_pipelined", "client_server"))
+@pytest.mark.long(but=("synchronous", "fifo", "mf_pipelined", "client_server", "chandy_lamport"))
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_condition_is_seen_true_and_false(name: str) -> None:
     """And every kind of packet received: no handler, branch or loop of a protocol is dead in its scopes."""

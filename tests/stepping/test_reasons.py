@@ -91,7 +91,7 @@ def test_every_invariant_of_the_library_has_a_reason_in_the_states_of_a_run(name
             session.take_random(draw)
         for state in session.states:
             wrong = {finding.property: finding for finding in session.system.broken(state)}
-            for formula in protocol.invariants:
+            for formula in session.system.protocol.invariants:
                 given = reason(session.system, state, formula)
                 if given is None:
                     assert "no value" in wrong[formula.name].detail

@@ -28,6 +28,7 @@ SYSTEMS = {
 """Systems of causal delivery, as papers have them: what studies compare."""
 
 TEXTBOOK = {
+    "chandy_lamport": "thence.impl.chandy_lamport:ChandyLamport",
     "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
 }
 """Other protocols, as textbooks have them: the examples of how to write one's own."""

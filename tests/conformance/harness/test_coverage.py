@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import React, Receive, Schedule, Send
@@ -20,7 +21,9 @@ from thence.conformance.replay.guards import conditionals_of
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.protocol_subject import ProtocolSystem
 from thence.dsl import ir
+from thence.dsl.load import load_bytes
 from thence.dsl.run.interpreter import Interpreter
+from thence.dsl.run.values import Message
 from thence.impl.mf import MF
 from thence.impl.rst import RST
 
@@ -99,6 +102,30 @@ def test_abstract_states_are_few(library: Library) -> None:
     mode = names.index("MODE")
     shapes = {abstraction(protocol, (*state[:mode], value, *state[mode + 1 :])) for value in range(6)}
     assert len(shapes) == 3
+
+
+def test_abstract_states_of_options() -> None:
+    text = """
+protocol options:
+  message MSG(m: message) carries m
+  record Pair: a: nat; b: bool
+  state:
+    number: option of nat
+    pair: option of Pair
+  on causal_send(m):
+    if number is none: number := some(1)
+    pair := some(Pair(a: number.value, b: true))
+    send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+"""
+    found = load_bytes(Path("options.thence"), text.encode()).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    interpreter = Interpreter(protocol, 2)
+    initial = interpreter.initial(0)
+    after = interpreter.causal_send(0, initial, Message(0, 0, (1,))).state
+    assert abstraction(protocol, initial) == (None, None)
+    assert abstraction(protocol, after) == ((1,), ((1, True),))
 
 
 def shown(schedule: Schedule, make: object = RST, processes: int = 3) -> set[str]:

@@ -238,7 +238,7 @@ def _abstract(value: Value, type_: Type) -> Any:
         case Record(fields=fields):
             return tuple(_abstract(part, known[1]) for part, known in zip(value, fields, strict=True))
         case Collection("option", item):
-            return None if value is None else (_abstract(value, item),)
+            return None if value is None else (_abstract(value[0], item),)
         case Collection("sliding array" | "sliding map"):
             return min(value[0], MANY), min(len(value[1]), MANY)
         case Collection():
