@@ -38,7 +38,7 @@ NAMING = (
 ONLY_BEFORE = {
     "causal_send": r"(?=\()(?<=on causal_send)|(?=\(\w+\) +is\b)",
     "deliver": r"(?= +[A-Za-z_])",
-    "delivery": r"(?= +(?:unicast|multicast|broadcast)\b)",
+    "delivery": r"(?= +(?:unicast|multicast|broadcast|off)\b)",
     "fifo": r"(?= *(?:$|#))(?<=^  fifo)",
     "link": r"(?= +[A-Za-z_]\w* +to\b)",
     "message": r"(?= +[A-Za-z_]\w* *(?:\(|$|carries\b))",

@@ -19,7 +19,7 @@ from thence.conformance.conform.conform import Report, conform, settings_for
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Opposite
 from thence.conformance.harness.harness import run_case
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl import ir
@@ -213,13 +213,13 @@ def test_where_messages_go_and_what_is_promised_is_as_the_protocol_says(library:
 
 
 @pytest.mark.long(but=("synchronous", "tree", "mf"))
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     protocol = library(name)
     settings = settings_for(protocol)
     assert (settings.loss, settings.duplication) == (protocol.network.lossy, protocol.network.duplicating)
     report = conform(
-        load_subject(SHIPPED[name]).make_process, Opposite(protocol, "strictly"), settings, Sampling(cases=300, seed=1)
+        load_subject(SYSTEMS[name]).make_process, Opposite(protocol, "strictly"), settings, Sampling(cases=300, seed=1)
     )
     assert (report.cases, report.failures, report.counterexamples) == (300, 0, ())
     assert [reach.name for reach in report.reaches] == ["directed", "hypothesis", *SCHEDULERS, "guided"]
@@ -230,7 +230,7 @@ def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
 
 
 @pytest.mark.long(but=("2-synchronous", "fifo-synchronous", "2-tree", "5-synchronous"))
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize(("channels", "processes"), [("fifo", 3), (None, 2), (None, 5)], ids=["fifo", "2", "5"])
 def test_it_conforms_under_other_settings(
     name: str, channels: Literal["fifo"] | None, processes: int, library: Library
@@ -239,7 +239,7 @@ def test_it_conforms_under_other_settings(
     settings = settings_for(protocol, processes)
     settings = replace(settings, channels=channels or settings.channels, loss=False, duplication=False)
     report = conform(
-        load_subject(SHIPPED[name]).make_process, Opposite(protocol, "strictly"), settings, Sampling(cases=60)
+        load_subject(SYSTEMS[name]).make_process, Opposite(protocol, "strictly"), settings, Sampling(cases=60)
     )
     assert (report.failures, report.counterexamples) == (0, ())
 
@@ -248,7 +248,7 @@ def test_it_conforms_under_other_settings(
 def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, library: Library) -> None:
     settings = Settings(self_sends=True, delivery=library(name).delivery)
     report = conform(
-        load_subject(SHIPPED[name]).make_process, Opposite(library(name), "strictly"), settings, Sampling(cases=60)
+        load_subject(SYSTEMS[name]).make_process, Opposite(library(name), "strictly"), settings, Sampling(cases=60)
     )
     assert report.counterexamples == ()
 

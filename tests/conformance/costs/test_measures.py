@@ -8,13 +8,13 @@ import pytest
 
 from thence.conformance.costs.claims import CELLS, CLAIMS, EXPLANATIONS
 from thence.conformance.costs.measures import Measured, measure
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 from thence.pages.comparison import Compared, compare, liveness_seen, markdown
 
 
 @cache
 def measured(name: str) -> Measured:
-    return measure(name, SHIPPED[name])
+    return measure(name, SYSTEMS[name])
 
 
 def cells(name: str) -> dict[str, Compared]:
@@ -69,7 +69,7 @@ def test_fifo_is_not_causal() -> None:
 
 
 def test_measures_do_not_depend_on_anything() -> None:
-    assert measure("cykas", SHIPPED["cykas"]) == measured("cykas")
+    assert measure("cykas", SYSTEMS["cykas"]) == measured("cykas")
 
 
 def test_a_claim_that_is_not_so_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from thence.conformance.costs.meter import Metered
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 
 
 def drive(group: list[Any]) -> list[str]:
@@ -35,7 +35,7 @@ def drive(group: list[Any]) -> list[str]:
     return log
 
 
-@pytest.mark.parametrize("impl", SHIPPED.values(), ids=SHIPPED)
+@pytest.mark.parametrize("impl", SYSTEMS.values(), ids=SYSTEMS)
 def test_a_counted_implementation_does_the_same(impl: str) -> None:
     module, _, name = impl.partition(":")
     metered = Metered()

@@ -26,18 +26,18 @@ from thence.conformance.evaluation.workload import (
     Workload,
     plan,
 )
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 
 BROADCAST = {"cbcast", "newtop"}
 BLOCKING = {"synchronous"}
 NOT_CAUSAL = {"fifo", "client_server"}
 """The one promises FIFO only; the other is causal at the server, not at its clients."""
-LIVE = sorted({*SHIPPED} - BROADCAST - BLOCKING)
+LIVE = sorted({*SYSTEMS} - BROADCAST - BLOCKING)
 SPREAD = Network(LogNormal(0.005, 0.7))
 
 
 def run(system: str, workload: Workload, network: Network = SPREAD, seed: int = 1) -> Run:
-    return simulate(SHIPPED[system], workload, network, seed)
+    return simulate(SYSTEMS[system], workload, network, seed)
 
 
 def figures(found: Run) -> Figures:
@@ -79,7 +79,7 @@ def test_deliveries_are_causal(system: str) -> None:
             assert one.delivered <= other.delivered
 
 
-@pytest.mark.parametrize("system", sorted({*SHIPPED} - BLOCKING))
+@pytest.mark.parametrize("system", sorted({*SYSTEMS} - BLOCKING))
 def test_broadcasts_reach_everybody(system: str) -> None:
     found = run(system, Workload(4, 6, 0.004, target=Everybody()))
     assert found.undelivered == 0 and len(found.lives) == 4 * 6 * 3
@@ -124,7 +124,7 @@ def test_an_interface_sends_one_packet_after_the_other() -> None:
 
 def test_processing_takes_its_time() -> None:
     workload, network = Workload(2, 1, 0.001), Network(Constant(0.005))
-    slow = simulate(SHIPPED["rst"], workload, network, 1, costs={"send": 0.002, "MSG": 0.003})
+    slow = simulate(SYSTEMS["rst"], workload, network, 1, costs={"send": 0.002, "MSG": 0.003})
     assert figures(slow).mean == pytest.approx(0.002 + 0.005 + 0.003, rel=0.2)
 
 

@@ -10,7 +10,7 @@ from thence.conformance.evaluation.network import Network
 from thence.conformance.evaluation.simulation import simulate
 from thence.conformance.evaluation.sockets import deliveries
 from thence.conformance.evaluation.workload import Jobs, Workload
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 
 SLOW = Network(Constant(0.02))
 
@@ -18,15 +18,15 @@ SLOW = Network(Constant(0.02))
 @pytest.mark.parametrize("system", ["mf", "cykas", "rst", "hybrid_optimal", "tree"])
 def test_all_is_delivered_and_no_sooner_than_simulated(system: str) -> None:
     workload = Workload(3, 4, 0.05, answers=0.3)
-    found = deliveries(SHIPPED[system], workload, SLOW, 1)
-    simulated = figures(simulate(SHIPPED[system], workload, SLOW, 1))
+    found = deliveries(SYSTEMS[system], workload, SLOW, 1)
+    simulated = figures(simulate(SYSTEMS[system], workload, SLOW, 1))
     assert simulated is not None
     assert (found.undelivered, found.count) == (0, simulated.messages)
     assert found.median >= 0.02 and found.mean >= 0.9 * simulated.mean
 
 
 def test_lost_frames_are_sent_again() -> None:
-    found = deliveries(SHIPPED["hybrid_basic"], Workload(3, 5, 0.01), Network(Constant(0.001), loss=0.2), 3)
+    found = deliveries(SYSTEMS["hybrid_basic"], Workload(3, 5, 0.01), Network(Constant(0.001), loss=0.2), 3)
     assert found.undelivered == 0
 
 
@@ -38,4 +38,4 @@ def test_what_sockets_do_not_have_is_refused() -> None:
         ("mf", Workload(3, 1, 0.01), Network(Constant(0.01), bandwidth=1000)),
     ):
         with pytest.raises(ValueError, match=r"sockets|bandwidth"):
-            deliveries(SHIPPED[system], workload, network, 1)
+            deliveries(SYSTEMS[system], workload, network, 1)

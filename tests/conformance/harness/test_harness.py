@@ -26,7 +26,7 @@ from thence.conformance.cases.schedule import (
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_case, run_scheduled
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
@@ -94,10 +94,10 @@ def test_fifo_channels_do_not_overtake(at_once: Any) -> None:
     assert run_case(at_once, TRIANGLE, Settings(channels="fifo")).kinds == {"causal"}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_a_shipped_implementation_keeps_the_triangle_in_order(name: str, library: Callable[[str], ir.Protocol]) -> None:
     settings = settings_for(library(name))
-    outcome = run_case(load_subject(SHIPPED[name]).make_process, TRIANGLE, settings)
+    outcome = run_case(load_subject(SYSTEMS[name]).make_process, TRIANGLE, settings)
     assert outcome.findings == ()
     sends = [operation for operation in outcome.operations if isinstance(operation, Send)]
     destinations = [settings.destinations(send.process, send.destination) for send in sends]

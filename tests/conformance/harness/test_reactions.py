@@ -22,7 +22,7 @@ from thence.conformance.conform.conform import conform, settings_for
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.trials import Opposite
 from thence.conformance.harness.harness import run_case, run_scheduled
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 from thence.conformance.replay.findings import DELIVERED, SENT, CaseOutcome
 from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.replay.permissive import PermissiveReplay
@@ -111,7 +111,7 @@ def places(outcome: CaseOutcome) -> set[str]:
 
 
 @pytest.mark.long(but=("cbcast", "rst", "newtop", "synchronous"))
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_a_protocol_with_reactions_conforms_to_itself(name: str, library: Library) -> None:
     """In lock step and strictly, and by its events alone."""
     protocol = library(name)
@@ -168,11 +168,11 @@ def reacting(make: Any) -> Any:
 
 
 @pytest.mark.long(but=("rst", "fifo"))
-@pytest.mark.parametrize("name", [name for name in SHIPPED if name not in ("synchronous", "newtop")])
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in ("synchronous", "newtop")])
 def test_a_right_implementation_with_reactions_conforms(name: str, library: Library) -> None:
     """Those that let the application wait, or hand over what is sent at once, have no reactions here."""
     settings = settings_for(library(name))
-    make = reacting(load_subject(SHIPPED[name]).make_process)
+    make = reacting(load_subject(SYSTEMS[name]).make_process)
     report = conform(make, Opposite(library(name)), settings, Sampling(cases=60))
     assert [str(shown.findings[0]) for shown in report.counterexamples] == []
     assert report.matched > 0

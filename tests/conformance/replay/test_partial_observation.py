@@ -13,7 +13,7 @@ from faults import FAULTS
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.implementations import SHIPPED
+from thence.conformance.implementations import SYSTEMS
 from thence.conformance.replay.configuration import Conditions, HiddenArrival
 from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.partial_observation import PartialObservationReplay, only_sends_send, prefix
@@ -49,11 +49,11 @@ def merged_anew(execution: Execution, seed: int) -> Execution:
     return Execution(3, tuple(order))
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_what_lock_step_accepts_is_accepted(name: str, library: Library) -> None:
     """With all arrivals logged, with some, with none; and put together in another order."""
     protocol = library(name)
-    subject, settings = load_subject(SHIPPED[name]), settings_for(protocol)
+    subject, settings = load_subject(SYSTEMS[name]), settings_for(protocol)
     lockstep, partial = Replay(protocol, 3), PartialObservationReplay(protocol, 3)
     for seed in range(6):
         scheduler = list(SCHEDULERS.values())[seed % len(SCHEDULERS)]
@@ -159,7 +159,7 @@ def test_a_refusal_says_what_why_and_with_which_values(library: Library) -> None
 def test_too_many_states_are_unknown_and_never_a_success(library: Library) -> None:
     protocol = library("newtop")
     partial = PartialObservationReplay(protocol, 3, most_states=50)
-    subject, settings = load_subject(SHIPPED["newtop"]), settings_for(protocol)
+    subject, settings = load_subject(SYSTEMS["newtop"]), settings_for(protocol)
     outcome = run_scheduled(subject.make_process, SCHEDULERS["uniform"], 2, 30, settings)
     execution = without_arrivals(outcome.execution, lambda: False)
     answer = partial.judge(execution, partial.conditions(execution))
@@ -226,7 +226,7 @@ def bent(events: tuple[Event, ...], chance: random.Random) -> tuple[Event, ...]:
 def test_putting_steps_off_changes_no_verdict(name: str, library: Library) -> None:
     """Small logs, right ones and bent ones, with a search that puts nothing off: the set of all possible states."""
     protocol = library(name)
-    subject, settings = load_subject(SHIPPED[name]), settings_for(protocol)
+    subject, settings = load_subject(SYSTEMS[name]), settings_for(protocol)
     replay, verdicts = Replay(protocol, 3), []
     for seed in range(30):
         chance = random.Random(seed)
@@ -249,6 +249,6 @@ def test_putting_steps_off_changes_no_verdict(name: str, library: Library) -> No
 
 
 def test_which_protocols_send_on_causal_sends_only(library: Library) -> None:
-    assert {name for name in SHIPPED if only_sends_send(library(name))} == {
+    assert {name for name in SYSTEMS if only_sends_send(library(name))} == {
         "rst", "cbcast", "ses", "rst_mf", "rst_hunch", "ks", "client_server",
     }  # fmt: skip
