@@ -391,7 +391,7 @@ def check_links(link: ir.Link, options: Options = Options()) -> tuple[Result, ..
 def _how_well(checked: tuple[ir.Link, LinkCheck]) -> tuple[bool, bool]:
     """A link that is broken comes before one that is not known to hold, and this before one that holds."""
     _, check = checked
-    return check.broken is None, check.complete
+    return check.refuted is None, check.complete
 
 
 def _link_result(subject: Subject, link: ir.Link, check: LinkCheck, wanted: Verdict | None) -> Result:
