@@ -10,6 +10,7 @@ import pytest
 
 from thence.conformance.mutation import linked
 from thence.conformance.mutation.linked import EARLY, LinkedScope, linked_scopes
+from thence.conformance.mutation.protocol_judge import baseline, judge_protocol
 from thence.dsl import ir
 from thence.dsl.load import load, load_bytes, locate
 from thence.proofs.scopes.link import check_link
@@ -104,3 +105,45 @@ def test_timers_fire_early_along_random_runs_too() -> None:
         if scope.tried(stricter, "receive_null").broken is not None
     }
     assert broken == {EARLY}
+
+
+USED = """\
+machine inside:
+  delivery off
+  relation inside: process
+  transition enter(p: process):
+    inside(p) := true
+  reachable entered: exists p. inside(p)
+
+protocol one:
+  state: using: bool
+  on use() when not using: using := true
+
+conforms one to inside in two:
+  use() is enter(self)
+  invariant the_same: forall p: process. using@p iff inside(p)
+
+scope two of one:
+  processes 2
+  use 1 per process
+"""
+
+
+def specify(text: str) -> ir.Specification:
+    found = load_bytes(Path("used.thence"), text.encode()).specification
+    assert found is not None
+    return found
+
+
+def test_a_machine_that_disagrees_in_an_invariant_is_found() -> None:
+    """It takes every event, and its relation is another one."""
+    (link,) = specify(USED).links
+    (other,) = specify(USED.replace("inside(p) := true", "inside(p) := inside(p)")).machines
+    found = [scope.tried(other, "enter").broken for scope in linked_scopes(link)]
+    assert found and None not in found
+
+
+def test_a_protocol_that_disagrees_in_an_invariant_is_found() -> None:
+    found, changed = specify(USED), specify(USED.replace("using := true", "using := false"))
+    fate = judge_protocol(baseline(found, found.protocols[0]), changed.protocols[0])
+    assert (fate.outcome, fate.reason.partition(":")[0]) == ("killed", "link to inside")

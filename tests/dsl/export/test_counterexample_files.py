@@ -76,6 +76,57 @@ def test_a_lasso_is_replayed() -> None:
     assert violated("cykas", "cykas", None, settings, steps[:-1]) == set()
 
 
+PROMISES = """\
+protocol p:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  message GO()
+  state:
+    ready: bool
+    finished: bool
+  on causal_send(m):
+    send MSG(m) to m.dst
+    send GO() to m.dst
+  on receive MSG(m) from j: deliver m
+  on receive GO() from j: {go}
+  {timers}
+  eventually delivered under fair {fair}
+  eventually finished: exists p: process. finished@p
+
+scope s of p:
+  processes 2
+  sends 1, 0
+"""
+TIMERS = """periodically first: ready := not ready
+  periodically second:
+    if ready: finished := true"""
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ({"go": "pass", "timers": TIMERS, "fair": "receive"}, ["finished"]),  # again and again
+        ({"go": "pass", "timers": "", "fair": "GO"}, ["delivered", "finished"]),  # nothing has to arrive
+    ],
+    ids=["cycle", "end"],
+)
+def test_a_fair_run_without_what_is_promised_is_replayed(
+    values: dict[str, str], names: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "p.thence"
+    file.write_text(PROMISES.format(**values), encoding="utf-8")
+    specification = load(str(file)).specification
+    assert specification is not None
+    (protocol,), (scope,) = specification.protocols, specification.scopes
+    found = explore(protocol, scope.workload, ["delivered", "finished"]).violations
+    assert sorted(found) == names
+    settings = lines_of(scope.workload, ProtocolKind())
+    for name, violation in found.items():
+        steps = record(violation.system, violation.steps)
+        assert name in violated(str(file), "p", None, settings, steps)
+        assert steps == [] or name not in violated(str(file), "p", None, settings, steps[:1])
+
+
 def test_names() -> None:
     with pytest.raises(ValueError, match="no protocol nothing"):
         violated("mf", "nothing", None, SETTINGS, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,27 @@ def test_an_identity_is_free_only_when_nothing_refers_to_it(name: str, seed: int
         state = step.outcome.state
     assert sends > 4
     assert state.sends[2] <= 1
+
+
+def test_timers_wait_where_prompt_sends_come_to_an_end(specify: Callable[[str], ir.Specification]) -> None:
+    """Their packets would pile up; where messages are sent for ever, a moment without packets need not come."""
+    text = """\
+protocol p:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  message PING()
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  on receive PING() from j: pass
+  periodically: send PING() to self
+
+scope s of p:
+  processes 2
+  sends 1, 0
+  prompt sends
+"""
+    for more, fires in (("", False), ("  for ever 0\n", True)):
+        found = specify(text + more)
+        system = system_of(found.protocols[0], found.scopes[0].workload)
+        sent = system.apply(system.initial(), next(system.application_sends(system.initial()))).state
+        assert any(action.kind == "tick" for action in system.enabled(sent)) is fires

@@ -178,6 +178,14 @@ expects = tuples(
 stables = tuples(st.builds(s.Formula, names, small, parameters=parameters), 0, 1)
 reachables = tuples(st.builds(s.Formula, names, small), 0, 1)
 inductions = st.builds(s.Induction, names, name_lists, expressions)
+
+
+def promise_of(given: s.Expr | None, goal: s.Expr, each: bool) -> s.Expr:
+    """`goal`, or `given leads to goal`, perhaps of each process."""
+    body = goal if given is None else s.Binary("leads to", given, goal)
+    return s.Quantified("forall", (s.Binder(s.Name("p"), s.NamedType("process")),), body) if each else body
+
+
 transitions = tuples(
     st.builds(s.Transition, names, parameters, bodies.map(lambda body: () if body == (s.Pass(),) else body))
 )
@@ -191,6 +199,16 @@ handlers = tuples(
 )
 procedures = tuples(st.builds(s.Procedure, names, parameters, bodies))
 states = tuples(st.builds(s.StateVar, names, types, st.one_of(st.none(), small)))
+promises = tuples(
+    st.builds(
+        lambda name, given, goal, each, fairness, weakly: s.Promise(
+            s.Formula(name, promise_of(given, goal, each)), fairness, weakly and bool(fairness)
+        ),
+        names, st.one_of(st.none(), small), small, st.booleans(), any_names, st.booleans(),
+    )
+)  # fmt: skip
+rests = tuples(st.builds(s.Formula, names, small), 0, 1)
+definitions = tuples(st.builds(s.Definition, names, parameters, small, doc=docs), 0, 1)
 named_values = tuples(
     st.builds(s.NamedValue, st.sampled_from(("constant", "role")), names, types, numbers | st.booleans())
 )
@@ -280,6 +298,8 @@ declarations = st.one_of(
         doc=docs,
         values=named_values,
     ).map(promised),
+    st.builds(s.Protocol, names, rest=rests, promises=promises, definitions=definitions),
+    st.builds(s.Mutant, names, names, rest=rests, promises=promises, definitions=definitions),
     st.builds(s.Scope, names, names, setting_lists, expects, doc=docs),
     st.builds(s.Conforms, names, names, names, clauses, any_names, expects, doc=docs).map(titled),
     st.builds(
@@ -401,7 +421,7 @@ def test_other_layouts_of_a_tree_format_well(case: Case, seed: int, width: int) 
     if '"""' not in text:  # of which the inner indentation matters
         text = re.sub(r"^ +", lambda match: match.group().replace("  ", " " * width), text, flags=re.MULTILINE)
     text = re.sub(r"[(\[{](?=[^ \n)\]}])", break_line, text)
-    text = re.sub(r" (?=(?:and|or|implies|iff) )", break_line, text)
+    text = re.sub(r" (?=(?:and|or|implies|iff|leads to) )", break_line, text)
     tree, diagnostics = parse(text, "x.thence")
     assert diagnostics == ()
     assert tree == file
@@ -502,6 +522,15 @@ def test_a_long_formula_breaks_before_its_connectives() -> None:
         f"    and {conjunct}" for conjunct in conjuncts[1:]
     ]
     assert lines[7] == "    implies sent(m)"
+
+
+@pytest.mark.parametrize("layout", ["{}\n    leads to {}", "{} leads to\n    {}"])
+def test_a_long_promise_breaks_before_leads_to(layout: str) -> None:
+    sides = "(exists p: process. first_answer@p and not second_answer@p)", "forall p: process. third_answer@p"
+    text = "protocol p:\n  eventually answered: {}\n"
+    long = text.format(f"{sides[0]}\n    leads to {sides[1]}")
+    assert formatted(text.format(f"{sides[0]} leads to {sides[1]}")) == formatted(long) == long
+    assert formatted(text.format(layout.format(*sides))) == long
 
 
 def test_a_writers_line_breaks_in_a_formula_stay() -> None:

@@ -202,3 +202,37 @@ def test_progress(library: Library) -> None:
     search(protocol, workload, ("causal",), 3, timeout_ms=ENOUGH_MS, progress=made.append)
     assert [each.depth for each in made] == [1, 2, 3]
     assert made[0].gates < made[-1].gates
+
+
+FAULTY_DELIVERY = """\
+protocol p:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  message BACK(m: message)
+  state: ready: nat
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    send BACK(m) to j
+    deliver m
+  on receive BACK(m) from j:
+    ready := ready - 1
+    deliver m
+  periodically: ready := 1
+  property no_creation
+
+scope one of p:
+  processes 2
+  sends 1, 0
+  ticks 1
+"""
+
+
+def test_a_step_at_fault_violates_nothing_else(specify: Specify) -> None:
+    """What it would have delivered behind the fault is not delivered."""
+    specification = specify(FAULTY_DELIVERY)
+    (protocol,), (scope,) = specification.protocols, specification.scopes
+    found = search(protocol, scope.workload, ("no_creation", "fault"), 4, timeout_ms=ENOUGH_MS)
+    lengths = {name: len(each.steps) for name, each in found.violations.items()}
+    assert lengths == {"fault": 3, "no_creation": 4}
+    explored = explore(protocol, scope.workload, ("no_creation", "fault"))
+    assert lengths == {name: len(each.steps) for name, each in explored.violations.items()}

@@ -14,6 +14,8 @@ from thence.dsl.load import load_bytes, locate
 from thence.proofs.explore.exploration import Progress
 from thence.proofs.scopes import link as links
 from thence.proofs.scopes.link import LinkCheck, check_link
+from thence.proofs.scopes.scopes import check_links, check_mutant
+from thence.spec.verdict import Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]
 
@@ -479,3 +481,88 @@ def test_what_is_wrong_with_events_and_invariants_is_said(old: str, new: str, co
     loaded = load_bytes(Path("wrong.thence"), text.replace(old, new, 1).encode())
     assert loaded.specification is None
     assert any(each.code == code and message in each.message for each in loaded.diagnostics), loaded.diagnostics
+
+
+SENT_TWICE = """\
+machine single:
+  relation posted: message
+  transition causal_send(m): pass
+  transition post(m):
+    require sent(m) and not posted(m)
+    posted(m) := true
+  transition deliver(m):
+    require posted(m) and not delivered(m)
+  invariant sent: forall m. posted(m) implies sent(m)
+
+machine loose:
+  transition causal_send(m): pass
+  transition deliver(m): require sent(m)
+  invariant sent: forall m. delivered(m) implies sent(m)
+
+protocol p:
+  network reliable, reordering
+  constant copies: nat = 1
+  message MSG(m: message, n: nat) carries m
+  state: seen: set of message
+  on causal_send(m):
+    send MSG(m, 1) to m.dst
+    if copies > 1: send MSG(m, 2) to m.dst
+  on receive MSG(m, n) from j:
+    if m not in seen:
+      seen.add(m)
+      deliver m
+
+conforms p to loose:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+
+conforms p to single:
+  causal_send(m)      is causal_send(m)
+  send MSG(m, n) to j is post(m), when copies = 1 or n = 1
+  deliver m           is deliver(m)
+
+scope small of p:
+  processes 2
+  sends 1 per process
+
+scope endless of p:
+  processes 2
+  sends 1 per process
+  for ever
+
+scope unbounded of p:
+  processes 2
+  any number of messages
+
+mutant twice of p:
+  constant copies: nat = 2
+  expect holds link in small
+
+mutant again of p:
+  constant copies: nat = 2
+  on receive MSG(m, n) from j: deliver m
+  expect refuted link in small
+"""
+
+
+def test_a_link_is_not_checked_where_messages_are_sent_without_end(specify: Callable[[str], ir.Specification]) -> None:
+    """A few messages of each process would say nothing of the others."""
+    found = {result.name.partition(":")[0]: result for result in check_links(specify(SENT_TWICE).links[1])}
+    assert {name: result.verdict.value for name, result in found.items()} == {
+        "small": "holds", "endless": "unknown", "unbounded": "unknown"
+    }  # fmt: skip
+    assert "without end" in found["endless"].facts["unknown"]
+
+
+def test_a_link_reads_the_constants_of_the_mutant(specify: Callable[[str], ir.Specification]) -> None:
+    found = specify(SENT_TWICE)
+    mutated = found.mutants[0].mutated
+    assert isinstance(mutated, ir.Protocol)
+    check = check_link(found.links[1], mutated, found.scopes[0].workload)
+    assert (check.complete, check.broken) == (True, None)
+
+
+def test_a_mutant_breaks_its_link_if_it_breaks_one_of_several(specify: Callable[[str], ir.Specification]) -> None:
+    found = specify(SENT_TWICE)
+    (result,) = check_mutant(found, found.mutants[1])
+    assert (result.verdict, result.facts["machine"]) == (Verdict.REFUTED, "single")

@@ -94,3 +94,39 @@ def test_a_scenario_of_a_mutant_is_about_the_mutant(specify: Specify) -> None:
     (found,) = play_scenario(specify(text).scenarios[0])
     assert (found.subject, found.verdict, found.expected) == ("forwards/drops", Verdict.HOLDS, True)
     assert found.facts["assertions"] == 1
+
+
+VOTES = """\
+protocol votes:
+  network reliable, reordering
+  message VOTE()
+  state:
+    voted: bool
+    seen: nat
+  on vote(v: nat) when v > 5 and not voted:
+    voted := true
+    for p in process: send VOTE() to p
+  on receive VOTE() from j: seen := seen + 1
+  at rest all_voted: forall p: process. voted@p
+  at rest all_seen: forall p: process. seen@p = 4
+
+scenario two of votes:
+  processes Ann, Ben
+  Ann does vote(7)
+  Ann receives VOTE() from Ann
+  Ben receives VOTE() from Ann
+  Ben does vote(9)
+  Ann receives VOTE() from Ben
+"""
+
+
+def test_a_scenario_is_at_rest_at_its_end_only(specify: Specify) -> None:
+    """Before it, the next input is still to come, whatever its arguments are."""
+    last = "  Ben receives VOTE() from Ben\n"
+    expected = "  expect holds all_voted\n  expect refuted all_seen\n"
+    for text, verdicts in (
+        (VOTES + last + expected, ("holds", "holds", "refuted")),
+        (VOTES + expected, ("holds", "unknown", "unknown")),
+    ):
+        found = play_scenario(specify(text).scenarios[0])
+        assert tuple(result.verdict.value for result in found) == verdicts

@@ -66,7 +66,7 @@ class LinkedScope:
         among = describe(other.system.workload)
         if not self.runs:
             check = explore_link(other)
-            broken = None if check.broken is None else f"after {counted(len(check.steps), 'step')} among {among}"
+            broken = None if check.refuted is None else f"after {counted(len(check.steps), 'step')} among {among}"
         else:
             refused = (number for number, run in enumerate(self.runs) if _followed(other, run) is not None)
             number = next(refused, None)

@@ -382,7 +382,7 @@ def _linked(known: Baseline, mutated: ir.Protocol) -> Fate | None:
     link, scopes = known.link
     for scope in scopes:
         check = check_link(link, mutated, scope.workload)
-        if check.broken is not None:
+        if check.refuted is not None:
             return Fate(
                 "killed", f"link to {link.machine.name}: {counted(len(check.steps), 'step')} in scope {scope.name}"
             )

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
 from thence.dsl import ir
 from thence.dsl.check.settings import workload_of
 from thence.dsl.check.workload import kind_of
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.load import load
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import replay
 from thence.dsl.run.narrate import violated as violated_at_end
-from thence.dsl.run.system import State
+from thence.dsl.run.system import State, System
 
 _TEMPLATE = '''"""A run of {subject} that violates `{property}`, found by `thence explore`.
 
@@ -69,8 +72,9 @@ def violated(
 ) -> set[str]:
     """The properties that the run violates at its end; invariants by their names, a step at fault as `fault`.
 
-    A run that comes back to a state, where messages are sent for ever, violates `delivered` if some message waits all
-    the way round; whether the cycle is fair was decided when it was found.
+    A run that comes back to a state violates `delivered`, or a promise, if the same message or promise waits all the
+    way round; whether the cycle is fair was decided when it was found. So does one that ends where something waits and
+    nothing has to happen.
 
     Raises: ReplayError where a step of the run is not possible, SourceError where there is no such file, ValueError
     where the file has errors or no such protocol, or the settings make no scope.
@@ -92,17 +96,31 @@ def violated(
         raise ValueError(f"{file} has no protocol {protocol}" + (f" with a mutant {mutant}" if mutant else ""))
     system = system_of(subject, workload_of(settings, kind_of(subject)))
     taken = replay(system, [dict(step) for step in steps])
-    found = violated_at_end(system, taken)
-    if _starves([system.initial(), *(step.outcome.state for step in taken)]):
-        found.add("delivered")
+    states = [system.initial(), *(step.outcome.state for step in taken)]
+    return violated_at_end(system, taken) | _starved(system, states)
+
+
+def _starved(system: System, states: Sequence[State]) -> set[str]:
+    """The names of what waits in all states from the one on that is the last one again; if there is none before it, of
+    what waits in the last one, where nothing has to happen."""
+    turn = states[next(at for at, state in enumerate(states) if state == states[-1]) :]
+    if len(turn) == 1 and not _may_end(system, turn[0]):
+        return set()
+    messages = set.intersection(*({entry.message for entry in state.history.pending} for state in turn))
+    found = {DELIVERED} if messages else set[str]()
+    if system.promises is not None:
+        owed = reduce(and_, (state.owed for state in turn))
+        found |= {instance.name for instance in system.promises.in_bits(owed)}
     return found
 
 
-def _starves(states: Sequence[State]) -> bool:
-    """Whether the last state is an earlier one again, and a message waits in all from there on."""
-    start = next(at for at, state in enumerate(states) if state == states[-1])
-    waiting = [{entry.message for entry in state.history.pending} for state in states[start:]]
-    return len(waiting) > 1 and bool(set.intersection(*waiting))
+def _may_end(system: System, state: State) -> bool:
+    """Whether a fair run may end in the state: no packet of a fair kind is in flight, there are no timers, and the
+    application has to do nothing."""
+    fair = system.protocol.fairness
+    every = "receive" in fair or not fair
+    arrives = any(every or system.packet(number).kind in fair for number in system.receivable(state))
+    return not arrives and not system.interpreter.has_timer and not system.goes_on(state)
 
 
 def here(file: str) -> str:

@@ -65,9 +65,11 @@ class ReusedIdentities(System):
     def ticks_at_any_moment(self) -> bool:
         """Whether timers fire at any moment, not only when nothing is in flight: there may never be such a moment.
 
-        On FIFO channels they fire when nothing is in flight: their packets would pile up in the channels.
+        On FIFO channels they fire when nothing is in flight: their packets would pile up in the channels. So they do
+        where sends are prompt but come to an end.
         """
-        return self.interpreter.has_timer and not self.counts_timers and self.protocol.network.reordering
+        piles_up = self.workload.ends or not self.protocol.network.reordering
+        return self.interpreter.has_timer and not self.counts_timers and not piles_up
 
     def _timers(self, state: State) -> Iterator[Action]:
         if not self.ticks_at_any_moment:

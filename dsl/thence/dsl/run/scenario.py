@@ -88,7 +88,7 @@ class _Player:
         protocol, asked = self.scenario.protocol, {name for expect in self.scenario.expects for name in expect.names}
         self.system = System(watching(protocol, asked), self.scenario.workload)
         self.state = self.system.initial()
-        self.findings += self.system.broken(self.state)
+        self.findings += self._broken()
         self.pasts = [set() for _ in self.scenario.processes]
 
     def play(self) -> Played:
@@ -101,11 +101,21 @@ class _Player:
         stuck = self.system.stuck(self.state)
         known = {message: name for name, message in self.messages.items()}
         ended = (*((stuck,) if stuck is not None else ()), *unkept(self.system, self.state))
+        if failure is None:
+            ended += self._broken(at_rest=True)
         findings = (*self.findings, *ended)
         open_ = self._owed() - {finding.property for finding in findings}
         return Played(
             self.system, tuple(self.steps), failure, self.assertions, findings, open_, known, self._buffered()
         )
+
+    def _broken(self, *, at_rest: bool = False) -> tuple[Finding, ...]:
+        """What is broken in the state of what is true at rest, or else of all other formulas.
+
+        The scenario is at rest at its end at the earliest: before, its next step can happen.
+        """
+        names = {formula.name for formula in self.system.protocol.rest}
+        return tuple(one for one in self.system.broken(self.state) if (one.property in names) is at_rest)
 
     def _owed(self) -> frozenset[str]:
         """What is not decided before a run has come to its end."""
@@ -207,7 +217,7 @@ class _Player:
         self.steps.append(replace(narrated, title=step.text, details=details))
         self.findings += outcome.findings
         self.state = outcome.state
-        self.findings += self.system.broken(self.state)
+        self.findings += self._broken()
         if action.kind == "receive":
             carried = self.system.carried(self.system.packet(action.packet))
             if carried is not None:

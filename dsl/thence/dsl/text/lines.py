@@ -306,9 +306,11 @@ class _Reader:
             return False
         if first in CONTINUING or (first == "else" and self.awaiting_else > 0):
             return True
-        if first == "not" and self.text.startswith(" in ", self.line_start + column + 2):
+        following = {"not": " in ", "leads": " to "}.get(first)  # the operators of two words
+        if following is not None and self.text.startswith(following, self.line_start + column + len(first) - 1):
             return True
-        return str(last) in UNFINISHED and column > self.words[self.logical_start].column and last.type != "DOC"
+        unfinished = str(last) in UNFINISHED or [*map(str, self.words[-2:])] == ["leads", "to"]
+        return unfinished and column > self.words[self.logical_start].column and last.type != "DOC"
 
     def end_logical_line(self) -> None:
         if self.words and self.words[-1].type not in ("NEWLINE", "DEDENT"):

@@ -216,7 +216,8 @@ class Unfolding:
             all_emitted = Emitted(happened, choice(self.circuit, actors), emissions)
             violations = self._watch(all_emitted, workshop)
             self.network.post(all_emitted, len(self.protocol.packets), number)
-        fault = workshop.fault
+        fault = workshop.fault  # then nothing else happens in the step
+        violations = {name: self.circuit.conj((where, -fault)) for name, where in violations.items()}
         overflow = {bound: self.circuit.conj((literal, -fault)) for bound, literal in workshop.overflow.items()}
         overflow = {name: where for name, where in overflow.items() if where != FALSE}
         movable, unforced = self._movable(sends, arrivals, number)

@@ -15,6 +15,7 @@ from thence.dsl import ir
 from thence.dsl.ir.constants import elaborated, values_of
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered
+from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.machine_run import SENT, MachineRun, MachineState, Refusal
 from thence.dsl.run.narrate import NarratedStep, run
@@ -313,6 +314,9 @@ def _describe(event: Event, process: int) -> str:
             return f"p{process}: {event.event}({shown})"
 
 
+_WITHOUT_END = "messages are sent without end, and a link is checked in scopes that end"
+
+
 @dataclass(slots=True)
 class LinkCheck(Coverage):
     """The extent of the search of protocol and machine together, and the first event refused, or what they disagree
@@ -338,9 +342,11 @@ def check_link(
 ) -> LinkCheck:
     """Explores `protocol` (the link's own, or a mutant of it) with the machine running along, breadth first.
 
-    Stops at the first event that the machine refuses; the run to it is then a shortest one.
+    Stops at the first event that the machine refuses; the run to it is then a shortest one. The link's clauses read the
+    constants of `protocol`. Where messages are sent without end nothing is explored: a machine keeps every message.
     """
-    return explore_link(LinkRun(link, System(asked_of(protocol, ()), workload)), progress=progress)
+    follow = LinkRun(replace(link, protocol=protocol), system_of(asked_of(protocol, ()), workload))
+    return explore_link(follow, progress=progress)
 
 
 def explore_link(follow: LinkRun, *, progress: Callable[[Progress], None] | None = None) -> LinkCheck:
@@ -359,6 +365,9 @@ def explore_link(follow: LinkRun, *, progress: Callable[[Progress], None] | None
 
 def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callable[[Progress], None] | None) -> None:
     link, system = follow.link, follow.system
+    if not system.workload.ends:
+        check.why_incomplete = _WITHOUT_END
+        return
     broken = follow.broken_axioms()
     if broken:
         check.why_incomplete = f"the messages of this scope do not satisfy {', '.join(broken)} of {link.machine.name}"
@@ -410,7 +419,7 @@ def _replayed(
     link: ir.Link, system: System, actions: list[Action], broken: Broken | Disagreement
 ) -> tuple[NarratedStep, ...]:
     """Runs the counterexample again from nothing, in a fresh interpreter and machine; it must break the same way."""
-    again = System(system.protocol, system.workload)
+    again = system_of(system.protocol, system.workload)
     again.adopt_packets(system)
     steps = tuple(run(again, actions))
     follow = LinkRun(link, again)
