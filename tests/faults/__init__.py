@@ -33,6 +33,7 @@ from . import (
     ses,
     synchronous,
     tree,
+    two_phase_commit,
 )
 
 FAULTS: dict[str, list[type]] = {
@@ -55,6 +56,7 @@ FAULTS: dict[str, list[type]] = {
     "rst_mf": rst_mf.FAULTS,
     "rst_hunch": rst_hunch.FAULTS,
     "mf_pipelined": mf_pipelined.FAULTS,
+    "two_phase_commit": two_phase_commit.FAULTS,
 }
 """The faulty classes by the protocol that they claim to implement."""
 
