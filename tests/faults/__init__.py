@@ -56,12 +56,12 @@ FAULTS: dict[str, list[type]] = {
     "rst_mf": rst_mf.FAULTS,
     "rst_hunch": rst_hunch.FAULTS,
     "mf_pipelined": mf_pipelined.FAULTS,
-    "two_phase_commit": two_phase_commit.FAULTS,
 }
 """The faulty classes by the protocol that they claim to implement."""
 
 TEXTBOOK: dict[str, list[type]] = {
     "chandy_lamport": chandy_lamport.FAULTS,
     "ricart_agrawala": ricart_agrawala.FAULTS,
+    "two_phase_commit": two_phase_commit.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.impl.test_listings import listed, tagged
 
-from thence.impl import two_phase_commit
 from thence.impl.commands import MustWait, ProtocolError, Send
 from thence.impl.two_phase_commit import Packet, TwoPhaseCommit
 
@@ -59,6 +56,17 @@ def test_one_refuses() -> None:
     assert two.receive(0, REQUEST) == [Send(0, REFUSE)]
     assert coordinator.receive(2, REFUSE) == []
     assert coordinator.verdict == one.verdict == two.verdict == "ABORT"
+
+
+def test_who_has_answered_is_not_asked_again() -> None:
+    coordinator, one, _ = group()
+    coordinator.begin()
+    assert ask(one, yes=True) == [Send(0, AGREE)]
+    assert one.receive(0, REQUEST) == []
+    with pytest.raises(MustWait):
+        one.vote(False)
+    one.receive(0, ABORT)
+    assert one.receive(0, REQUEST) == []
 
 
 def test_one_does_not_answer() -> None:
@@ -218,10 +226,3 @@ def test_random_networks() -> None:
         assert verdict == "ABORT" or unanimous
         seen[f"{verdict} {unanimous}"] += 1
     assert set(seen) == {"COMMIT True", "ABORT True", "ABORT False"}
-
-
-def test_the_listing_and_the_code_have_the_same_labels() -> None:
-    assert two_phase_commit.__file__ is not None
-    source = Path(two_phase_commit.__file__).read_text(encoding="utf-8")
-    assert listed(source) == [f"{part}.{n}" for part, last in (("C", 6), ("P", 5), ("R", 4)) for n in range(1, last + 1)]
-    assert sorted(tagged(source)) == sorted(listed(source))

@@ -14,7 +14,7 @@ Listing, in our own words (the paper has no line numbers; labels are ours):
       C.5  tell it again, after each time limit, to those that have not acknowledged it
       C.6  when all have, force to the log that the transaction is complete
     A participant is asked for its vote
-      P.1  if it has aborted the transaction by itself, it refuses
+      P.1  if it has agreed before, it has answered; if it has aborted before, it refuses
       P.2  if all is on the log that it takes to commit and to abort, force an agreement to the log, and agree
       P.3  otherwise abort, and refuse
     A participant hears the verdict
@@ -231,9 +231,11 @@ class TwoPhaseCommit:
     # --- a participant -------------------------------------------------------------------------
 
     def _receive_request(self, memory: Memory) -> list[Send]:
+        if "AGREE" in self._log:
+            return []
         if self.verdict == "ABORT":
             return [Send(COORDINATOR, Packet("REFUSE"))]  # P.1
-        memory.asked = "AGREE" not in self._log
+        memory.asked = True
         return []
 
     def _refuse(self) -> list[Send]:
