@@ -33,7 +33,7 @@ class RefusalIgnored(TwoPhaseCommit):
 
 
 class VerdictInMemory(TwoPhaseCommit):
-    """The coordinator does not force its verdict to the log (C.4): after a failure it aborts. Finding: nonconformance."""
+    """The coordinator does not force its verdict to the log (C.4), and aborts later. Finding: nonconformance."""
 
     FAULT: ClassVar[str] = "write to stable storage left out"
     FINDINGS: ClassVar[tuple[str, ...]] = ("nonconformance",)
@@ -47,7 +47,7 @@ class VerdictInMemory(TwoPhaseCommit):
 
 
 class AgreementInMemory(TwoPhaseCommit):
-    """A participant does not force its agreement to the log (P.2): after a failure it aborts. Finding: nonconformance."""
+    """A participant does not force its agreement to the log (P.2), and aborts later. Finding: nonconformance."""
 
     FAULT: ClassVar[str] = "write to stable storage left out"
     FINDINGS: ClassVar[tuple[str, ...]] = ("nonconformance",)
@@ -105,7 +105,7 @@ class AcknowledgesOnce(TwoPhaseCommit):
 
 
 class ForgetsToRestart(TwoPhaseCommit):
-    """The coordinator restarts, and does nothing about a transaction without a verdict (R.1). Finding: nonconformance."""
+    """The coordinator restarts, and aborts nothing that has no verdict (R.1). Finding: nonconformance."""
 
     FAULT: ClassVar[str] = "recovery left out"
     FINDINGS: ClassVar[tuple[str, ...]] = ("nonconformance",)

@@ -195,7 +195,9 @@ def random_run(seed: int) -> tuple[set[str | None], bool]:
             case "vote":
                 had(process, "vote", choice.random() < 0.9)
             case "tick":
-                flight += [(process, each) for each in everybody[process].tick(choice.choice(["time_limit", "retransmit"]))]
+                flight += [
+                    (process, each) for each in everybody[process].tick(choice.choice(["time_limit", "retransmit"]))
+                ]
             case "lose" if flight:
                 flight.pop(place)
             case "copy" if flight:

@@ -1,8 +1,9 @@
 """Two-phase commit: a transaction commits at all processes that take part in it, or at none.
 
-Source: Jim Gray, "Notes on Data Base Operating Systems" (1978), the two procedures of two-phase commit and the restart; the
-same idea in Butler Lampson, Howard Sturgis, "Crash Recovery in a Distributed Data Storage System" (1979). Channels: any; packets
-may be lost, come twice, and overtake each other. Process 0 is the coordinator, all others are participants.
+Source: Jim Gray, "Notes on Data Base Operating Systems" (1978), the two procedures of two-phase commit and the
+restart; the same idea in Butler Lampson, Howard Sturgis, "Crash Recovery in a Distributed Data Storage System" (1979).
+Channels: any; packets may be lost, come twice, and overtake each other. Process 0 is the coordinator, all others are
+participants.
 
 Listing, in our own words (the paper has no line numbers; labels are ours):
 
@@ -37,7 +38,7 @@ Symbols:
 
 Departures:
     - The paper's coordinator asks one participant after another; this one asks all at once.
-    - There is one transaction. The participants know of it from the start, so that one that fails before it is asked aborts.
+    - There is one transaction. The participants know of it from the start: one that fails before it is asked aborts.
     - A participant that aborts by itself says so at once, also after a restart.
     - A failure is a call, `fail`. Until `restart`, whatever arrives is lost, and timers do nothing.
     - Packets that no correct peer sends are ProtocolErrors: to the wrong kind of process, a commit to one that has not
@@ -87,8 +88,8 @@ class Memory:
 class TwoPhaseCommit:
     """One process. See the module for the algorithm.
 
-    Its application has four inputs: `begin`, at the coordinator; `vote`, at a participant that is asked; `fail` and `restart`.
-    Each raises MustWait where it cannot be. Timers: `time_limit` and `retransmit`, both the coordinator's.
+    Its application has four inputs: `begin`, at the coordinator; `vote`, at a participant that is asked; `fail` and
+    `restart`. Each raises MustWait where it cannot be. Timers: `time_limit` and `retransmit`, both the coordinator's.
     """
 
     channels: ClassVar[Literal["lossy"]] = "lossy"
@@ -161,7 +162,7 @@ class TwoPhaseCommit:
         self._group.require_sender(sender)
         if not isinstance(packet, Packet) or packet.kind not in (*TO_PARTICIPANTS, *TO_THE_COORDINATOR):
             raise unknown_packet(packet)
-        to_me = sender != COORDINATOR and self._coordinates or sender == COORDINATOR and not self._coordinates
+        to_me = (sender != COORDINATOR and self._coordinates) or (sender == COORDINATOR and not self._coordinates)
         if not to_me or (packet.kind in TO_THE_COORDINATOR) != self._coordinates:
             raise ProtocolError(f"process {sender} sends process {self._group.identity} {packet.kind}")
         if self._memory is None:

@@ -100,7 +100,9 @@ def test_conditions_about_roles_are_reached(library: Library) -> None:
     replay = CoveredReplay(protocol, 3)
     coverage = ProtocolCoverage(replay.features)
     for seed in range(300):
-        outcome = run_scheduled(ProtocolSystem(protocol), SCHEDULERS["uniform"], seed, 30, settings_for(protocol), replay)
+        outcome = run_scheduled(
+            ProtocolSystem(protocol), SCHEDULERS["uniform"], seed, 30, settings_for(protocol), replay
+        )
         coverage.add(replay.reached(outcome))
     about_the_role = [name for kind, name in replay.features.names if kind == "branch" and "self = " in name]
     assert len(about_the_role) == 4, about_the_role
