@@ -33,6 +33,7 @@ from . import (
     ses,
     synchronous,
     tree,
+    two_phase_commit,
 )
 
 FAULTS: dict[str, list[type]] = {
@@ -61,5 +62,6 @@ FAULTS: dict[str, list[type]] = {
 TEXTBOOK: dict[str, list[type]] = {
     "chandy_lamport": chandy_lamport.FAULTS,
     "ricart_agrawala": ricart_agrawala.FAULTS,
+    "two_phase_commit": two_phase_commit.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

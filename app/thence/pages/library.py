@@ -63,6 +63,7 @@ ROWS: Final = (
 TEXTBOOK_ROWS: Final = (
     Row("Mutual exclusion (Ricart, Agrawala)", ("ricart_agrawala",)),
     Row("Distributed snapshots (Chandy, Lamport)", ("chandy_lamport",)),
+    Row("Two-phase commit (Gray)", ("two_phase_commit",)),
 )
 """The protocols of the textbook."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import React, Receive, Schedule, Send
 from thence.conformance.cases.schedulers import SCHEDULERS
+from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.coverage import (
     SCENARIOS,
     CoveredReplay,
@@ -91,6 +92,21 @@ def test_more_cases_reach_more_and_what_is_missing_is_named(library: Library) ->
     assert len(said["missing"]) == len(coverage.missing)
     fresh = ProtocolCoverage(replay.features)
     assert len(fresh.missing) == len(replay.features.names)
+
+
+def test_conditions_about_roles_are_reached(library: Library) -> None:
+    """What is reached has the same name as what there is, with the value of the role in the place of its name."""
+    protocol = library("two_phase_commit")
+    replay = CoveredReplay(protocol, 3)
+    coverage = ProtocolCoverage(replay.features)
+    for seed in range(300):
+        outcome = run_scheduled(
+            ProtocolSystem(protocol), SCHEDULERS["uniform"], seed, 30, settings_for(protocol), replay
+        )
+        coverage.add(replay.reached(outcome))
+    about_the_role = [name for kind, name in replay.features.names if kind == "branch" and "self = " in name]
+    assert len(about_the_role) == 4, about_the_role
+    assert not set(about_the_role).intersection(name for _, name in coverage.missing)
 
 
 def test_abstract_states_are_few(library: Library) -> None:

@@ -24,6 +24,53 @@ from thence.lsp.naming.symbols import Symbol
 from thence.lsp.positions import contains
 from thence.lsp.rename import RenameRefused, renamable, renamed
 
+EVENTS = """
+machine asking:
+  delivery off
+  relation asked(p: process)
+  transition ask_once(p: process): asked(p) := true
+  invariant always: forall p. asked(p) or not asked(p)
+
+protocol asks:
+  role keeper: process = 0
+  message ASK(k: nat)
+  state:
+    wants: nat
+    got: bool
+  on ask(n: nat) when wants = 0 and self != keeper:
+    wants := n
+    send ASK(n) to keeper
+  on receive ASK(k) from j: got := true
+  periodically again:
+    if wants > 0 and self != keeper: send ASK(wants) to keeper
+  eventually asked under fair receive, ask, again: got@keeper
+
+scope two of asks:
+  processes 2
+  keeper = 1
+  ask 1 per process
+  ask n in 1, 2
+  ticks again 1
+
+mutant asks_once of asks:
+  \"""The timer does nothing.\"""
+  periodically again: pass
+  expect holds asked in two
+  expect holds asked with processes 2, ask 1 per process, ticks again 1
+
+conforms asks to asking:
+  ask(x)             is ask_once(self)
+  periodically again is ask_once(self), when wants > 0
+  invariant who: forall p: process. asked(p) implies wants@p > 0
+
+scenario once of asks:
+  processes Ann, Ben
+  keeper = Ann
+  Ben does ask(1)
+  Ben ticks again
+  assert wants@Ben = 1
+"""
+
 FILES = library()
 BY_NAME = {path.stem: path for path in FILES}
 
@@ -105,6 +152,21 @@ def test_a_renamed_file_means_the_same(path: Path) -> None:
 @pytest.mark.parametrize("path", [BY_NAME["cykas_printed"], BY_NAME["rst_mf"]], ids=lambda path: path.stem)
 def test_every_name_of_a_file_can_be_changed(path: Path) -> None:
     analysis = analysis_of(path)
+    for symbol in declared(analysis):
+        check_renamed(analysis, symbol)
+
+
+def test_inputs_timers_and_roles_are_renamed_wherever_they_stand() -> None:
+    """In handlers, promises, scopes, settings of expectations, mutants, links and scenarios."""
+    analysis = Analysis(EVENTS, "events.thence")
+    assert analysis.diagnostics == ()
+    places = {symbol.name: len(list(analysis.of_symbol(symbol))) for symbol in declared(analysis)}
+    assert {name: places[name] for name in ("ask", "n", "again", "keeper")} == {
+        "ask": 7,
+        "n": 4,
+        "again": 7,
+        "keeper": 8,
+    }
     for symbol in declared(analysis):
         check_renamed(analysis, symbol)
 

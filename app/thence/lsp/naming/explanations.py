@@ -215,6 +215,7 @@ BUILT_IN: dict[str, str] = {
     "unicast": "Every message has one destination.",
     "multicast": "Every message has a set of destinations.",
     "broadcast": "Every message goes to all other processes.",
+    "off": "In a machine: no messages, no history, and no transition that must be there.",
     "reliable": "Packets are not lost.",
     "lossy": "Packets may be lost: as many as a scope says.",
     "duplicating": "Packets may arrive twice: as often as a scope says.",

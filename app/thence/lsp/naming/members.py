@@ -24,7 +24,8 @@ class Members:
         values: sorts, functions, relations, state variables, records and other types: what expressions name.
         fields: of records, by record and field.
         statements: axioms, properties, invariants, stable and reachable formulas.
-        packets: the names of the parameters of each packet kind.
+        events: inputs, and timers that have a name.
+        packets: the names of the parameters of each packet kind and input.
         functions: relations and functions of another declaration, which stand with arguments only.
     """
 
@@ -38,12 +39,14 @@ class Members:
     transitions: Names = field(default_factory=dict)
     statements: Names = field(default_factory=dict)
     functions: Names = field(default_factory=dict)
+    events: Names = field(default_factory=dict)
 
     def copy(self) -> Members:
         """The same names, to be added to."""
         return Members(
             self.name, dict(self.values), dict(self.types), dict(self.fields), dict(self.kinds), dict(self.packets),
             dict(self.procedures), dict(self.transitions), dict(self.statements), dict(self.functions),
+            dict(self.events),
         )  # fmt: skip
 
     def declare(self, names: Names, kind: SymbolKind, name: syntax.Name, detail: str = "", doc: str = "") -> Symbol:
@@ -194,6 +197,16 @@ def _of_protocol(members: Members, protocol: syntax.Protocol | syntax.Mutant) ->
         detail = f"{variable.name.text}: {type_text(variable.type)}{initial}"
         members.declare(members.values, "state variable", variable.name, detail)
     _definitions(members, protocol.definitions)
+    for handler in protocol.handlers:
+        if handler.kind is not None and handler.event in ("input", "periodically"):
+            timer = handler.event == "periodically"
+            takes = "" if timer else parameters_text(handler.parameters) or "()"
+            detail = f"{'periodically' if timer else 'on'} {handler.kind.text}{takes}"
+            members.declare(members.events, "timer" if timer else "input", handler.kind, detail)
+            members.packets.setdefault(
+                handler.kind.text,
+                {each.name.text: Symbol("parameter", each.name.text, each.name.span) for each in handler.parameters},
+            )
     for procedure in protocol.procedures:
         detail = f"procedure {procedure.name.text}{parameters_text(procedure.parameters)}"
         members.declare(members.procedures, "procedure", procedure.name, detail)
@@ -201,6 +214,15 @@ def _of_protocol(members: Members, protocol: syntax.Protocol | syntax.Mutant) ->
     _formulas(members, "reachable", protocol.reachable)
     _formulas(members, "at rest", protocol.rest)
     _formulas(members, "eventually", tuple(promise.formula for promise in protocol.promises))
+
+
+def members_of_link(link: syntax.Conforms, protocol: Members, machine: Members) -> Members:
+    """The protocol's names, the machine's relations and functions, and what the link states itself."""
+    members = protocol.copy()
+    members.functions.update(machine.values)
+    members.statements = {}
+    _formulas(members, "invariant", link.invariants)
+    return members
 
 
 def members_of_mutant(mutant: syntax.Mutant, subject: Members) -> Members:
@@ -212,6 +234,7 @@ def members_of_mutant(mutant: syntax.Mutant, subject: Members) -> Members:
         syntax.Protocol(
             mutant.name,
             state=mutant.state,
+            handlers=mutant.handlers,
             procedures=mutant.procedures,
             values=mutant.values,
             rest=mutant.rest,

@@ -19,6 +19,7 @@ from thence.lsp.naming.members import (
     Names,
     built_in,
     members_of_file,
+    members_of_link,
     members_of_machine,
     members_of_mutant,
     members_of_protocol,
@@ -104,6 +105,7 @@ class _Names:
             case syntax.Scope(protocol=of):
                 self.bodies.name(self.scopes[of.text][name.text], name.span, True)
                 self._reference(of, self.protocols)
+                self._settings(declaration.settings, self.subject(of.text))
                 self._expects(declaration.expects, self.subject(of.text), of.text)
             case syntax.Conforms():
                 self._conforms(declaration)
@@ -228,7 +230,7 @@ class _Names:
                 self.bodies.name(packet.get(kind.carries.text), kind.carries.span)
         self._behaviour(protocol, members)
         self._listed((*protocol.properties, *protocol.eventually), members.statements)
-        self._listed(protocol.fairness, members.kinds)
+        self._listed(protocol.fairness, {**members.kinds, **members.events})
 
     def _behaviour(self, protocol: syntax.Protocol | syntax.Mutant, members: Members) -> None:
         """What protocols and mutants of protocols both have."""
@@ -242,7 +244,9 @@ class _Names:
                 self.bodies.expression(variable.initial, members, {})
         self._definitions(protocol.definitions, members)
         for handler in protocol.handlers:
-            if handler.kind is not None:
+            if handler.event in ("input", "periodically"):
+                self._declared((handler.kind,) if handler.kind is not None else (), members.events)
+            elif handler.kind is not None:
                 self.bodies.name(members.kinds.get(handler.kind.text), handler.kind.span)
             names = self.bodies.parameters(handler.parameters, handler.span, members)
             if handler.sender is not None:
@@ -257,7 +261,7 @@ class _Names:
         promises = (promise.formula for promise in protocol.promises)
         self._formulas((*protocol.invariants, *protocol.reachable, *protocol.rest, *promises), members)
         for promise in protocol.promises:
-            self._listed(promise.fairness, members.kinds)
+            self._listed(promise.fairness, {**members.kinds, **members.events})
 
     def _mutant(self, mutant: syntax.Mutant, members: Members) -> None:
         self._behaviour(mutant, members)
@@ -268,8 +272,16 @@ class _Names:
     def _expects(self, expects: Iterable[syntax.Expect], members: Members, protocol: str) -> None:
         for expect in expects:
             self._listed(expect.names, {**members.statements, **members.transitions})
+            self._settings(expect.settings, members)
             if expect.scope is not None:
                 self.bodies.name(self.scopes.get(protocol, {}).get(expect.scope.text), expect.scope.span)
+
+    def _settings(self, settings: Iterable[syntax.Setting], members: Members) -> None:
+        """What settings name: inputs and their parameters, timers, constants and roles."""
+        for setting in settings:
+            for first, *rest in (setting.names,) if setting.names else ():
+                self._listed((first,), members.values if setting.name == "given" else members.events)
+                self._listed(rest, members.packets.get(first.text, {}))
 
     # --- links and scenarios ---------------------------------------------------------------------
 
@@ -284,7 +296,8 @@ class _Names:
         self._listed(link.internal, transitions)
         for clause in link.clauses:
             if clause.kind is not None:
-                self.bodies.name(members.kinds.get(clause.kind.text), clause.kind.span)
+                known = members.events if clause.event in ("input", "periodically") else members.kinds
+                self.bodies.name(known.get(clause.kind.text), clause.kind.span)
             bound = (*clause.parameters, *((clause.peer,) if clause.peer is not None else ()))
             names = {name.text: self.bodies.local("parameter", name, clause.span) for name in bound}
             for target in clause.targets:
@@ -294,9 +307,7 @@ class _Names:
                         self.bodies.expression(argument, members, names)
             if clause.when is not None:
                 self.bodies.expression(clause.when, members, names)
-        both = members.copy()
-        both.functions.update(found[1].values if found is not None else {})
-        self._formulas(link.invariants, both)
+        self._formulas(link.invariants, members_of_link(link, members, found[1] if found is not None else Members()))
         self._expects(link.expects, Members(), link.protocol.text)
 
     def _scenario(self, scenario: syntax.Scenario) -> None:
@@ -304,9 +315,9 @@ class _Names:
         self._reference(scenario.protocol, self.protocols)
         members = self.subject(of)
         if scenario.mutant is not None:
-            known = self.mutants.get(of, {})
-            self._reference(scenario.mutant, known)
-            members = known[scenario.mutant.text][1] if scenario.mutant.text in known else members
+            mutants = self.mutants.get(of, {})
+            self._reference(scenario.mutant, mutants)
+            members = mutants[scenario.mutant.text][1] if scenario.mutant.text in mutants else members
         region = scenario.span
         names = {name.text: self.bodies.local("process", name, region, name.text) for name in scenario.processes}
         for link in scenario.links:
@@ -326,7 +337,8 @@ class _Names:
                 message = self.bodies.local("message", step.subject, region, f"{step.subject.text}: message")
                 names[step.subject.text] = message
             elif step.subject is not None:
-                self.bodies.name(members.kinds.get(step.subject.text), step.subject.span)
+                known = members.events if step.event in ("does", "ticks") else members.kinds
+                self.bodies.name(known.get(step.subject.text), step.subject.span)
             self.bodies.all(step.arguments, members, names)
         self._expects(scenario.expects, members, "")
 

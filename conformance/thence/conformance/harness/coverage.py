@@ -20,6 +20,7 @@ from thence.conformance.replay.guards import conditionals_of
 from thence.conformance.replay.permissive import PermissiveReplay
 from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockstep, Replay, Seen
 from thence.dsl import ir
+from thence.dsl.ir.constants import elaborated
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.scoped import of_processes
@@ -61,7 +62,9 @@ class Features:
         found: list[Feature] = []
         if protocol is not None:
             found += [("handler", _handler(handler)) for handler in protocol.handlers]
-            for statement in conditionals_of(protocol):
+            # As the interpreter sees them, with the values of constants and roles in the places of their names.
+            values = {one.name: one.value for one in protocol.constants}
+            for statement in conditionals_of(elaborated(protocol, values)):
                 found += [("branch", _branch(statement, outcome)) for outcome in (True, False)]
             found += [("scenario", name) for name in protocol.witnesses]
         if protocol is None or protocol.sends:

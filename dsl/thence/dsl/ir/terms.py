@@ -117,6 +117,11 @@ class Apply(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class NamedConstant(Apply):
+    """A constant or role of a protocol, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
 class Not(Expression):
     operand: Expr
 

@@ -351,21 +351,21 @@ class Builder(ScenarioBuilder):
         return Setting(name, (int(c[1]),), span=extent(c))
 
     def ticks_setting(self, c: Children) -> Setting:
-        about = c[1].text if isinstance(c[1], Name) else ""
-        return Setting("ticks", (int(c[-1]),), about=about, span=extent(c))
+        names = (c[1],) if isinstance(c[1], Name) else ()
+        return Setting("ticks", (int(c[-1]),), about=names[0].text if names else "", names=names, span=extent(c))
 
     def sends_setting(self, c: Children) -> Setting:
         return Setting("sends", self.for_each_process(c), span=extent(c))
 
     def input_setting(self, c: Children) -> Setting:
-        return Setting("input", self.for_each_process(c[1:]), about=c[0].text, span=extent(c))
+        return Setting("input", self.for_each_process(c[1:]), about=c[0].text, names=(c[0],), span=extent(c))
 
     def values_setting(self, c: Children) -> Setting:
         values = tuple(int(word) for word in c[3:] if word.type == "NUMBER")
-        return Setting("values", values, about=f"{c[0].text} {c[1].text}", span=extent(c))
+        return Setting("values", values, about=f"{c[0].text} {c[1].text}", names=(c[0], c[1]), span=extent(c))
 
     def given_setting(self, c: Children) -> Setting:
-        return Setting("given", (given_value(c[2]),), about=c[0].text, span=extent(c))
+        return Setting("given", (given_value(c[2]),), about=c[0].text, names=(c[0],), span=extent(c))
 
     def for_each_process(self, c: Children) -> tuple[int, ...]:
         """The numbers of `2 per process`, or those of all processes."""

@@ -158,7 +158,7 @@ CODES: dict[str, str] = {
     "E0616": "An expectation is about a link, but the subject has none.",
     "E0617": "A process is to send but has nobody to send to.",
     "E0618": "A link's machine quantifies over all numbers or counts in a transition, which cannot be run.",
-    "E0619": "A link is between a unicast protocol and a multicast or broadcast machine, or the other way round.",
+    "E0619": "A link is between a protocol and a machine that have different messages.",
     "E0620": "The destinations of a scope do not fit the protocol's kind of delivery.",
     "E0621": "Settings of a scope do not go together, or not with the protocol's network.",
     "E0622": "The edges of a tree network are not a tree of all processes.",

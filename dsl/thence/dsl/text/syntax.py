@@ -258,7 +258,7 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 class Setting(Node):
     """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`, the input of `INPUT N per process`
     (`input`), or the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`), or
-    the constant or role of `quorum = 3` (`given`).
+    the constant or role of `quorum = 3` (`given`). `names` are the words of `about`, with their places in a text.
     """
 
     name: Literal[
@@ -270,6 +270,7 @@ class Setting(Node):
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
     steps: tuple[ProgramStep, ...] = ()
     about: str = ""
+    names: tuple[Name, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.ir.types import Bool, Collection, Nat, Record, Type
+from thence.dsl.ir.types import PROCESS, Bool, Collection, Nat, Record, Type
 
 _LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _TIGHT = range(10)
 _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
@@ -45,8 +45,8 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
     match expression:
         case ir.Literal_(value=bool() as truth):
             return ("true" if truth else "false"), _TIGHT
-        case ir.Literal_(value=number):
-            return str(number), _TIGHT
+        case ir.Literal_(type=type_, value=number):
+            return (f"p{number}" if type_ == PROCESS else str(number)), _TIGHT
         case ir.Zero(type=type_):
             return _zero(type_), _TIGHT
         case ir.Local(name=name):
@@ -57,8 +57,9 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
             return name, _TIGHT
         case ir.StateOf(name=name, process=process):
             assert process is not None
-            owner = process.name if isinstance(process, ir.Local) else f"({_show(process, _LOOSE)})"
-            return f"{name}@{owner}", _TIGHT
+            owner = _show(process, _LOOSE)
+            simple = isinstance(process, ir.Local | ir.NamedConstant | ir.Literal_)
+            return f"{name}@{owner if simple else f'({owner})'}", _TIGHT
         case ir.FieldOf(target=target, name=name) | ir.Attribute(target=target, name=name):
             return f"{_show(target, _TIGHT)}.{name}", _TIGHT
         case ir.Query(target=target, name=name):
@@ -74,6 +75,8 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
             return "{" + _list(items) + "}", _TIGHT
         case ir.Some(item=item):
             return f"some({_show(item, _LOOSE)})", _TIGHT
+        case ir.NamedConstant(symbol=name):
+            return name, _TIGHT
         case ir.Apply(symbol=symbol, arguments=arguments):
             return f"{symbol}({_list(arguments)})", _TIGHT
         case ir.Not(operand=ir.Comparison(operator="=", left=left, right=right)):

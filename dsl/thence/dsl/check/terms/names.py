@@ -40,7 +40,7 @@ def resolve_variable(checker: Checker, expr: syntax.Variable) -> ir.Expr | None:
         return _state(checker, expr)
     if name in words.constants:
         type_ = words.constants[name]
-        return None if type_ is None else ir.Apply(type_, name, (), span=span)
+        return None if type_ is None else ir.NamedConstant(type_, name, (), span=span)
     _report_unknown(checker, expr)
     return None
 
