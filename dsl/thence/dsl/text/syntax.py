@@ -500,10 +500,9 @@ class Clause(Node):
     `event` is `causal_send`, `deliver`, `send`, `receive`, `input`, `periodically`; `kind` the packet kind of a send or
     receive, the name of an input, or that of a timer, if it has one; `parameters` the names bound by the pattern;
     `peer` the name bound by `to` or `from`. `targets`, joined by `or`, are tried in order; their arguments are
-    expressions over those names, `self` and the protocol's state before the step.
-    With `once`, a second occurrence with the same arguments is silent. With `rest` the pattern ends in
-    `...`: it leaves the packet's remaining parameters unnamed; without it, it names them all. Where `when` is
-    false, the event is silent.
+    expressions over those names, `self` and the protocol's state before the step. With `once`, a second occurrence with
+    the same arguments is silent; so is the event where `when` is false. With `rest` the pattern ends in `...`, which
+    leaves the packet's remaining parameters unnamed; without it, it names them all.
     """
 
     event: Literal["causal_send", "deliver", "send", "receive", "input", "periodically"]
