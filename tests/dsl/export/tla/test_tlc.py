@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -115,6 +116,18 @@ def test_a_count_over_a_queue_is_refused(tmp_path: Path) -> None:
         else:
             exported = export_protocol(found.protocols[0], settings, "two")
             assert "Cardinality({" in exported.files[f"{exported.module}.tla"]
+
+
+@pytest.mark.parametrize(
+    "sending", [ir.ForEver((1, 0)), ir.AnyNumber(), ir.Finite(prompt=True)], ids=["for ever", "any number", "prompt"]
+)
+def test_scopes_that_a_number_of_sends_does_not_describe_are_refused(sending: ir.Sending) -> None:
+    """A module of so many sends would have other runs."""
+    settings = ir.Workload(2, (1, 0), ((1,), ()))
+    protocol = specification("mf").protocols[0]
+    export_protocol(protocol, settings, "one message")
+    with pytest.raises(Unsupported, match="without end, or promptly"):
+        export_protocol(protocol, replace(settings, sending=sending), "others")
 
 
 @needs_tlc

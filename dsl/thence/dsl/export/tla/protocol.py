@@ -68,6 +68,8 @@ def _refusal(protocol: ir.Protocol, workload: ir.Workload) -> str | None:
     """The part of the protocol or scope that the export cannot express, if any."""
     if any(handler.guard is not None for handler in protocol.handlers if handler.event == "causal_send"):
         return "`when`: the application waits until the protocol takes a message"
+    if not workload.ends or workload.prompt:
+        return "messages that are sent without end, or promptly only"
     if workload.programs or workload.reactive:
         return "programs of the application, and messages sent inside deliveries"
     return "a tree network" if protocol.network.tree else None
