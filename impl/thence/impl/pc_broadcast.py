@@ -98,8 +98,7 @@ class Buffer:
 class PCBroadcast:
     """One process. See the module for the algorithm and `BroadcastProcess` for the interface.
 
-    A broadcast goes to all processes but its sender. Inputs are `open` and `close`, with the process at the other end of
-    the link.
+    A broadcast goes to all processes but its sender. Inputs are `open` and `close`, with the process at the other end.
     """
 
     delivery: ClassVar[Literal["broadcast"]] = "broadcast"
