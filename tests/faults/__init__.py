@@ -26,6 +26,7 @@ from . import (
     mf,
     mf_pipelined,
     newtop,
+    pc_broadcast,
     ricart_agrawala,
     rst,
     rst_hunch,
@@ -63,5 +64,6 @@ TEXTBOOK: dict[str, list[type]] = {
     "chandy_lamport": chandy_lamport.FAULTS,
     "ricart_agrawala": ricart_agrawala.FAULTS,
     "two_phase_commit": two_phase_commit.FAULTS,
+    "pc_broadcast": pc_broadcast.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

@@ -73,6 +73,13 @@ def test_the_reason_is_the_smallest_part_that_decides(
     assert {*values} <= {*found.values}
 
 
+def test_what_depends_on_a_bound_variable_has_no_value_of_its_own() -> None:
+    for formula in ("exists p: process. got@p = 9", "forall p: process. forall n in seen@p. n <= got@p + 1"):
+        found = why(formula)
+        assert found is not None and found.part.startswith(formula[:6])
+        assert found.values == ()
+
+
 def test_a_formula_without_a_value_has_no_reason() -> None:
     assert why("forall p: process. got@p - 1 <= 5") is None
 

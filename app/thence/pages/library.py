@@ -64,6 +64,7 @@ TEXTBOOK_ROWS: Final = (
     Row("Mutual exclusion (Ricart, Agrawala)", ("ricart_agrawala",)),
     Row("Distributed snapshots (Chandy, Lamport)", ("chandy_lamport",)),
     Row("Two-phase commit (Gray)", ("two_phase_commit",)),
+    Row("PC-broadcast (Nédelec, Molli, Mostéfaoui)", ("pc_broadcast",)),
 )
 """The protocols of the textbook."""
 
