@@ -15,6 +15,7 @@ from . import (
     cbcast,
     chandy_lamport,
     client_server,
+    cops,
     cykas,
     cykas_live,
     fifo,
@@ -63,5 +64,6 @@ TEXTBOOK: dict[str, list[type]] = {
     "chandy_lamport": chandy_lamport.FAULTS,
     "ricart_agrawala": ricart_agrawala.FAULTS,
     "two_phase_commit": two_phase_commit.FAULTS,
+    "cops": cops.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""
