@@ -123,6 +123,10 @@ COUNTS = {
     ("tree", "links"): (236, 649),
     ("tree", "pair"): (7, 8),
     ("tree", "triangle"): (41, 89),
+    ("cops", "photo"): (4_797, 14_586),
+    ("cops", "moving"): (4_267, 10_078),
+    ("cops", "overwriting"): (1_193, 2_384),
+    ("cops", "party"): (1_229, 3_381),
 }
 
 

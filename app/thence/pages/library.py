@@ -64,6 +64,7 @@ TEXTBOOK_ROWS: Final = (
     Row("Mutual exclusion (Ricart, Agrawala)", ("ricart_agrawala",)),
     Row("Distributed snapshots (Chandy, Lamport)", ("chandy_lamport",)),
     Row("Two-phase commit (Gray)", ("two_phase_commit",)),
+    Row("Causal key-value store (COPS)", ("cops",)),
 )
 """The protocols of the textbook."""
 
