@@ -65,5 +65,6 @@ TEXTBOOK: dict[str, list[type]] = {
     "ricart_agrawala": ricart_agrawala.FAULTS,
     "two_phase_commit": two_phase_commit.FAULTS,
     "cops": cops.FAULTS,
+    "ricart_agrawala": ricart_agrawala.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

@@ -32,6 +32,7 @@ TEXTBOOK = {
     "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
     "two_phase_commit": "thence.impl.two_phase_commit:TwoPhaseCommit",
     "cops": "thence.impl.cops:COPS",
+    "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
 }
 """Other protocols, as textbooks have them: the examples of how to write one's own."""
 
