@@ -62,9 +62,8 @@ FAULTS: dict[str, list[type]] = {
 
 TEXTBOOK: dict[str, list[type]] = {
     "chandy_lamport": chandy_lamport.FAULTS,
-    "ricart_agrawala": ricart_agrawala.FAULTS,
-    "two_phase_commit": two_phase_commit.FAULTS,
     "cops": cops.FAULTS,
     "ricart_agrawala": ricart_agrawala.FAULTS,
+    "two_phase_commit": two_phase_commit.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

@@ -29,10 +29,9 @@ SYSTEMS = {
 
 TEXTBOOK = {
     "chandy_lamport": "thence.impl.chandy_lamport:ChandyLamport",
-    "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
-    "two_phase_commit": "thence.impl.two_phase_commit:TwoPhaseCommit",
     "cops": "thence.impl.cops:COPS",
     "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
+    "two_phase_commit": "thence.impl.two_phase_commit:TwoPhaseCommit",
 }
 """Other protocols, as textbooks have them: the examples of how to write one's own."""
 
