@@ -15,6 +15,7 @@ from . import (
     cbcast,
     chandy_lamport,
     client_server,
+    cops,
     cykas,
     cykas_live,
     fifo,
@@ -62,6 +63,7 @@ FAULTS: dict[str, list[type]] = {
 
 TEXTBOOK: dict[str, list[type]] = {
     "chandy_lamport": chandy_lamport.FAULTS,
+    "cops": cops.FAULTS,
     "ricart_agrawala": ricart_agrawala.FAULTS,
     "two_phase_commit": two_phase_commit.FAULTS,
     "pc_broadcast": pc_broadcast.FAULTS,

@@ -127,6 +127,10 @@ COUNTS = {
     ("pc_broadcast", "both"): (2_972, 7_459),
     ("pc_broadcast", "reopened"): (683, 1_700),
     ("pc_broadcast", "four"): (748, 1_648),
+    ("cops", "photo"): (4_797, 14_586),
+    ("cops", "moving"): (4_267, 10_078),
+    ("cops", "overwriting"): (1_193, 2_384),
+    ("cops", "party"): (1_229, 3_381),
 }
 
 

@@ -65,6 +65,7 @@ TEXTBOOK_ROWS: Final = (
     Row("Distributed snapshots (Chandy, Lamport)", ("chandy_lamport",)),
     Row("Two-phase commit (Gray)", ("two_phase_commit",)),
     Row("PC-broadcast (Nédelec, Molli, Mostéfaoui)", ("pc_broadcast",)),
+    Row("Causal key-value store (COPS)", ("cops",)),
 )
 """The protocols of the textbook."""
 

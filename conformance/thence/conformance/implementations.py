@@ -29,6 +29,7 @@ SYSTEMS = {
 
 TEXTBOOK = {
     "chandy_lamport": "thence.impl.chandy_lamport:ChandyLamport",
+    "cops": "thence.impl.cops:COPS",
     "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
     "two_phase_commit": "thence.impl.two_phase_commit:TwoPhaseCommit",
     "pc_broadcast": "thence.impl.pc_broadcast:PCBroadcast",
