@@ -30,6 +30,7 @@ from . import (
     rst_hunch,
     rst_mf,
     ses,
+    skeen,
     synchronous,
     tree,
 )
@@ -59,5 +60,6 @@ FAULTS: dict[str, list[type]] = {
 
 TEXTBOOK: dict[str, list[type]] = {
     "ricart_agrawala": ricart_agrawala.FAULTS,
+    "skeen": skeen.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

@@ -60,7 +60,10 @@ ROWS: Final = (
 )
 """The systems of the library. A control is there to fail: its statements are about the failure."""
 
-TEXTBOOK_ROWS: Final = (Row("Mutual exclusion (Ricart, Agrawala)", ("ricart_agrawala",)),)
+TEXTBOOK_ROWS: Final = (
+    Row("Mutual exclusion (Ricart, Agrawala)", ("ricart_agrawala",)),
+    Row("Total order (Skeen)", ("skeen",)),
+)
 """The protocols of the textbook."""
 
 

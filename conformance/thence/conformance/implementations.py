@@ -29,6 +29,7 @@ SYSTEMS = {
 
 TEXTBOOK = {
     "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
+    "skeen": "thence.impl.skeen:Skeen",
 }
 """Other protocols, as textbooks have them: the examples of how to write one's own."""
 

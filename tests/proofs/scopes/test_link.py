@@ -461,7 +461,12 @@ def test_inputs_and_timers_are_events_and_invariants_tie_the_states(
         ("  use()             is enter(self)", "  use(k) is enter(self)", "E0607", "0 parameters"),
         ("periodically beat is", "periodically is", "E0204", "no timer without a name"),
         ("  hand(p)           is", "  hand() is", "E0607", "1 parameter"),
-        ("relation inside(p: process)", "relation inside(p: process)\n  constant relation of(m: message)", "E0619", "messages"),
+        (
+            "relation inside(p: process)",
+            "relation inside(p: process)\n  constant relation of(m: message)",
+            "E0619",
+            "messages",
+        ),
         ("relation inside(p: process)", "sort node\n  relation inside(p: process)", "E0619", "sorts of its own"),
         ("busy@p iff inside(p)", "busy@p iff outside(p)", "E0205", "outside"),
         ("busy@p iff inside(p)", "busy iff inside(p)", "E0402", "whose `busy`"),
