@@ -66,6 +66,7 @@ TEXTBOOK_ROWS: Final = (
     Row("Two-phase commit (Gray)", ("two_phase_commit",)),
     Row("PC-broadcast (Nédelec, Molli, Mostéfaoui)", ("pc_broadcast",)),
     Row("Causal key-value store (COPS)", ("cops",)),
+    Row("Total order (Skeen)", ("skeen",)),
 )
 """The protocols of the textbook."""
 
