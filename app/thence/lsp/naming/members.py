@@ -91,6 +91,12 @@ def _sorts(members: Members) -> None:
         members.types[name] = built_in(name, name)
 
 
+def _own_sorts(members: Members, declared: tuple[syntax.SortDecl, ...]) -> None:
+    for sorts in declared:
+        for name in sorts.names:
+            members.declare(members.types, "sort", name, f"sort {name.text}{' ordered' if sorts.ordered else ''}")
+
+
 def members_of_file(file: syntax.File) -> Members:
     """The names that all declarations of a file can use: its definitions."""
     members = Members()
@@ -101,9 +107,7 @@ def members_of_file(file: syntax.File) -> Members:
 def members_of_theory(theory: syntax.Theory) -> Members:
     """The names of a theory."""
     members = Members(theory.name.text)
-    for sorts in theory.sorts:
-        for name in sorts.names:
-            members.declare(members.types, "sort", name, f"sort {name.text}{' ordered' if sorts.ordered else ''}")
+    _own_sorts(members, theory.sorts)
     _symbols(members, theory.functions, theory.relations)
     for inductive in theory.inductives:
         detail = f"inductive {inductive.name.text}{parameters_text(inductive.parameters)}"
@@ -140,6 +144,7 @@ def members_of_machine(machine: syntax.Machine) -> Members:
     """The names of a machine, and those of the history that every machine has."""
     members = Members(machine.name.text)
     _sorts(members)
+    _own_sorts(members, machine.sorts)
     for symbol in built_in_symbols(delivery_of(machine.delivery)):
         takes = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in symbol.parameters)
         members.values[symbol.name] = built_in(symbol.name, f"{symbol.name}({takes}): {symbol.result}")

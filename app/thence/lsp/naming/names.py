@@ -196,6 +196,8 @@ class _Names:
 
     def _machine(self, machine: syntax.Machine, members: Members) -> None:
         self._listed(machine.delivery, {})
+        for sorts in machine.sorts:
+            self._declared(sorts.names, members.types)
         self._symbols(machine.functions, machine.relations, members)
         self._definitions(machine.definitions, members)
         self._formulas((*machine.axioms, *machine.invariants, *machine.stable, *machine.reachable), members)
