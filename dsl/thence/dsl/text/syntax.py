@@ -257,14 +257,13 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 @dataclass(frozen=True, slots=True)
 class Setting(Node):
     """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`, the input of `INPUT N per process`
-    (`input`), or the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`), or
-    the constant or role of `quorum = 3` (`given`). `names` are the words of `about`, with their places in a text.
+    (`input`), the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`), or the constant or role of
+    `quorum = 3` (`given`). `names` are the words of `about`, with their places in the text.
     """
 
     name: Literal[
         "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
-        "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "program",
-        "input", "values", "given",
+        "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "program", "input", "values", "given",
     ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
