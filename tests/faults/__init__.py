@@ -32,6 +32,7 @@ from . import (
     rst_hunch,
     rst_mf,
     ses,
+    skeen,
     synchronous,
     tree,
     two_phase_commit,
@@ -65,5 +66,6 @@ TEXTBOOK: dict[str, list[type]] = {
     "ricart_agrawala": ricart_agrawala.FAULTS,
     "two_phase_commit": two_phase_commit.FAULTS,
     "pc_broadcast": pc_broadcast.FAULTS,
+    "skeen": skeen.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thence.impl import cbcast, hybrid_basic, ks, newtop
+from thence.impl import cbcast, hybrid_basic, ks, newtop, skeen
 from thence.impl.cbcast import CBCAST
 from thence.impl.commands import BroadcastProcess, Deliver, MulticastProcess, ProtocolError, Send
 from thence.impl.hybrid_multicast import HybridMulticast
 from thence.impl.ks import KS
 from thence.impl.newtop import Newtop
+from thence.impl.skeen import Skeen
 
-MULTICAST: list[type[MulticastProcess]] = [HybridMulticast, KS]
+MULTICAST: list[type[MulticastProcess]] = [HybridMulticast, KS, Skeen]
 BROADCAST: list[type[BroadcastProcess]] = [CBCAST, Newtop]
 ALL: list[type[Any]] = [*MULTICAST, *BROADCAST]
 
@@ -38,6 +39,12 @@ PACKETS: dict[type[Any], st.SearchStrategy[Any]] = {
         st.builds(hybrid_basic.Permit, anything),
     ),
     KS: st.one_of(junk, st.builds(ks.Msg, messages, anything, anything, logs), st.builds(hybrid_basic.Ack, anything)),
+    Skeen: st.one_of(
+        junk,
+        st.builds(skeen.Msg, messages, anything),
+        st.builds(skeen.Propose, anything, anything),
+        st.builds(skeen.Final, anything, anything, anything),
+    ),
     CBCAST: st.one_of(junk, st.builds(cbcast.Msg, messages, clocks), st.builds(newtop.Msg, messages, naturals)),
     Newtop: st.one_of(
         junk,
@@ -142,7 +149,7 @@ def test_a_class_says_where_its_messages_go(factory: type[Any]) -> None:
     assert factory.delivery == ("multicast" if factory in MULTICAST else "broadcast")
 
 
-@pytest.mark.parametrize("module", [cbcast, newtop, ks], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [cbcast, newtop, ks, skeen], ids=lambda module: module.__name__)
 def test_packets_are_immutable_hashable_values_that_say_what_they_move(module: Any) -> None:
     classes = [c for c in vars(module).values() if dataclasses.is_dataclass(c) and hasattr(c, "kind")]
     assert len(classes) >= 1

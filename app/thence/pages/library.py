@@ -65,6 +65,7 @@ TEXTBOOK_ROWS: Final = (
     Row("Distributed snapshots (Chandy, Lamport)", ("chandy_lamport",)),
     Row("Two-phase commit (Gray)", ("two_phase_commit",)),
     Row("PC-broadcast (Nédelec, Molli, Mostéfaoui)", ("pc_broadcast",)),
+    Row("Total order (Skeen)", ("skeen",)),
 )
 """The protocols of the textbook."""
 

@@ -32,6 +32,7 @@ TEXTBOOK = {
     "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
     "two_phase_commit": "thence.impl.two_phase_commit:TwoPhaseCommit",
     "pc_broadcast": "thence.impl.pc_broadcast:PCBroadcast",
+    "skeen": "thence.impl.skeen:Skeen",
 }
 """Other protocols, as textbooks have them: the examples of how to write one's own."""
 
