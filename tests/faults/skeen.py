@@ -37,7 +37,7 @@ class TiesByArrival(Skeen):
 
 
 class TiesLost(Skeen):
-    """All final priorities are said to be those of the sender: equal numbers are not told apart. Finding: total_order."""
+    """Final priorities name the last process, whoever proposed them: ties are not broken. Finding: total_order."""
 
     FAULT: ClassVar[str] = "ties not broken"
 

@@ -32,10 +32,10 @@ Departures:
     - Failures are left out: if a sender fails in the paper, one of the destinations finishes its work.
     - The paper has a queue for each ABCAST label. Here all messages have the same label.
     - A message is named by its sender and a number, which the sender gives it.
-    - A message to nobody is a ValueError. A process may be a destination of its own message, which then takes the way over
-      the network like any other.
-    - A proposal or final priority that nobody waits for is a ProtocolError, and so is a second copy of a message that waits.
-      That a copy comes after its message has been delivered is not noticed: channels do not duplicate.
+    - A message to nobody is a ValueError. A process may be a destination of its own message, which then takes the way
+      over the network like any other.
+    - A proposal or final priority that nobody waits for is a ProtocolError, and so is a second copy of a message that
+      waits. A copy that comes after its message has been delivered is not noticed: channels do not duplicate.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from thence.spec.value import value
 
 
 class Priority(NamedTuple):
-    """What messages are ordered by: the number, then the process that proposed it. No two messages have the same one."""
+    """What messages are ordered by: the number, then the process that proposed it. No two messages share one."""
 
     number: int
     process: int
@@ -72,7 +72,7 @@ class Waiting(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a sender knows of an own message: its destinations, those of them that have not proposed, the highest so far."""
+    """Of an own message: its destinations, those of them that have not proposed, and the highest proposal so far."""
 
     destinations: tuple[int, ...]
     missing: frozenset[int]
@@ -94,7 +94,7 @@ class Msg:
 
 @value
 class Propose:
-    """A destination proposes a priority for message `mid` of the receiver. The process of the priority is the sender's."""
+    """A destination proposes a priority for message `mid` of the receiver: `number`, with itself as the process."""
 
     kind: ClassVar[str] = "PROPOSE"
     message: ClassVar[None] = None
@@ -126,7 +126,7 @@ class Skeen:
         self._rounds: dict[int, Round] = {}
         self._waiting: dict[Name, Waiting] = {}
         self._order: list[tuple[Priority, Name]] = []
-        """A heap, with an entry for each priority that a waiting message has or had: those that it had are passed over."""
+        """A heap of the priorities that waiting messages have or had. Those that they had are passed over."""
 
     @property
     def clock(self) -> int:
