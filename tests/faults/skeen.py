@@ -37,7 +37,7 @@ class TiesByArrival(Skeen):
 
 
 class TiesLost(Skeen):
-    """Final priorities name the last process, whoever proposed them: ties are not broken. Finding: total_order."""
+    """Final priorities name the last process, whoever proposed them: ties are not broken. Finding: nonconformance."""
 
     FAULT: ClassVar[str] = "ties not broken"
 
@@ -105,7 +105,7 @@ class DeliversAtOnce(Skeen):
 
 
 class DoesNotCount(Skeen):
-    """A process proposes the same number until something is decided (P.1). Finding: stuck, total_order."""
+    """A process proposes the same number until something is decided (P.1). Finding: nonconformance."""
 
     FAULT: ClassVar[str] = "counter not advanced"
 
