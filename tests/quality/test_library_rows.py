@@ -123,6 +123,10 @@ COUNTS = {
     ("tree", "links"): (236, 649),
     ("tree", "pair"): (7, 8),
     ("tree", "triangle"): (41, 89),
+    ("skeen", "crossed"): (428, 1_040),
+    ("skeen", "pair"): (4_749, 14_571),
+    ("skeen", "answer"): (10_455, 31_310),
+    ("skeen", "whole_group"): (5_160, 14_084),
     ("pc_broadcast", "three"): (1_066, 2_538),
     ("pc_broadcast", "both"): (2_972, 7_459),
     ("pc_broadcast", "reopened"): (683, 1_700),
@@ -162,6 +166,8 @@ LINKS = {
     ("ks", "chain"): (332, 723),
     ("tree", "links"): (908, 1_710),
     ("tree", "customer_shop_bank"): (1_337, 2_806),
+    ("skeen", "crossed"): (436, 1_042),
+    ("skeen", "whole_group"): (5_921, 15_559),
     ("pc_broadcast", "three"): (1_751, 3_779),
     ("pc_broadcast", "both"): (4_729, 11_131),
     ("pc_broadcast", "reopened"): (854, 1_985),
@@ -178,7 +184,7 @@ def test_protocols_conform_to_their_machines(file: str, scope: str) -> None:
 
 
 def test_every_scope_of_a_link_is_pinned() -> None:
-    files = [*MACHINES, "tree", "pc_broadcast"]
+    files = [*MACHINES, "tree", "pc_broadcast", "skeen"]
     stated = {(file, scope.name) for file in files for link in specification(file).links for scope in link.scopes}
     assert stated == set(LINKS)
     assert {(file, scope.name) for file in files for scope in specification(file).scopes} == set(COUNTS)

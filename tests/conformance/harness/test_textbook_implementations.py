@@ -21,7 +21,10 @@ CASES = [(name, fault) for name in FAULTS for fault in FAULTS[name]]
 
 
 def held_against(system: Any, protocol: ir.Protocol, cases: int) -> Report:
-    return conform(system, Opposite(protocol), settings_for(protocol, 3), Sampling(cases=cases, seed=1))
+    """A total order is compared strictly: to search another run that explains what was seen takes long."""
+    settings = settings_for(protocol, 3)
+    opposite = Opposite(protocol, "strictly" if settings.total_order else "as promised")
+    return conform(system, opposite, settings, Sampling(cases=cases, seed=1))
 
 
 def test_each_has_planted_faults() -> None:
@@ -34,7 +37,8 @@ def test_it_conforms(name: str, library: Library) -> None:
     report = held_against(getattr(import_module(module), class_name), library(name), 200)
     assert report.counterexamples == ()
     assert report.matched > report.events > 200
-    assert report.vacuous == "" and report.withheld == 0
+    # A total order waits where a causal order need not.
+    assert report.vacuous == "" and (report.withheld > 0) == settings_for(library(name), 3).total_order
 
 
 @pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{name}:{fault.__name__}" for name, fault in CASES])
