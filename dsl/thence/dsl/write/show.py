@@ -6,6 +6,7 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import PROCESS, Bool, Collection, Nat, Record, Type
+from thence.dsl.write.packet_names import with_packet_names
 
 _LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _TIGHT = range(10)
 _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
@@ -13,7 +14,7 @@ _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
 
 def show_expression(expression: ir.Expr) -> str:
     """The expression in the syntax of the language."""
-    return _show(expression, _LOOSE)
+    return _show(with_packet_names(expression), _LOOSE)
 
 
 def _show(expression: ir.Expr, context: int) -> str:

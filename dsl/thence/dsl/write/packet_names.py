@@ -1,0 +1,77 @@
+"""Packets in flight as the language writes them: `KIND(a, b) from p to q in flight`, with names for what a packet has.
+
+In the IR one variable stands for the packet, and the names are its fields. Here they are given names again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.ir.substitution import mapped
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import Record
+
+_Names: TypeAlias = Mapping[tuple[str, str], str]
+"""The name of each field of each packet, by the packet's variable."""
+
+_ENDS: Final = {"from": "sender", "to": "receiver"}
+"""The fields for the ends of a channel, and how they are called."""
+
+
+def with_packet_names(expression: ir.Expr) -> ir.Expr:
+    """The expression to be shown: a variable for a packet in flight is called as it is written, and has no domain."""
+    if not any(isinstance(node, ir.InFlight) for node in nodes(expression)):
+        return expression
+    used = {node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound)}
+    used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.NamedConstant)}
+    return _named(expression, {}, frozenset(used))
+
+
+def _named(part: ir.Expr, names: _Names, taken: frozenset[str]) -> ir.Expr:
+    match part:
+        case ir.FieldOf(target=ir.Local(name=packet), name=label) if (packet, label) in names:
+            return ir.Local(part.type, names[packet, label], span=part.span)
+        case ir.Quantified(variables=variables):
+            bounds: list[ir.Bound] = []
+            for variable in variables:
+                domain = variable.domain
+                if isinstance(domain, ir.InFlight):
+                    own = _names_of(variable, part, taken)
+                    names, taken = {**names, **own}, taken | {*own.values()}
+                    bounds.append(replace(variable, name=_text(domain.kind, own), domain=None))
+                else:
+                    changed = None if domain is None else _named(domain, names, taken)
+                    bounds.append(replace(variable, domain=changed))
+            return replace(part, variables=tuple(bounds), body=_named(part.body, names, taken))
+        case _:
+            return mapped(part, lambda inner: _named(inner, names, taken))
+
+
+def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -> _Names:
+    """Names for all parameters, and for those ends that the formula reads."""
+    assert isinstance(packet.type, Record)
+    read = {
+        node.name
+        for node in nodes(formula)
+        if isinstance(node, ir.FieldOf) and isinstance(node.target, ir.Local) and node.target.name == packet.name
+    }
+    own: dict[tuple[str, str], str] = {}
+    for label, _ in packet.type.fields:
+        if label in _ENDS and label not in read:
+            continue
+        name = called = _ENDS.get(label, label)
+        number = 1
+        while name in taken or name in own.values():
+            number += 1
+            name = f"{called}_{number}"
+        own[packet.name, label] = name
+    return own
+
+
+def _text(kind: str, own: _Names) -> str:
+    parameters = ", ".join(name for (_, label), name in own.items() if label not in _ENDS)
+    ends = "".join(f" {label} {name}" for (_, label), name in own.items() if label in _ENDS)
+    return f"{kind}({parameters}){ends} in flight"
