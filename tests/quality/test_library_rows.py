@@ -184,7 +184,7 @@ def test_protocols_conform_to_their_machines(file: str, scope: str) -> None:
 
 
 def test_every_scope_of_a_link_is_pinned() -> None:
-    files = [*MACHINES, "tree", "pc_broadcast", "skeen"]
+    files = [*MACHINES, "tree", "pc_broadcast", "skeen", "cops"]
     stated = {(file, scope.name) for file in files for link in specification(file).links for scope in link.scopes}
     assert stated == set(LINKS)
     assert {(file, scope.name) for file in files for scope in specification(file).scopes} == set(COUNTS)

@@ -295,9 +295,12 @@ def test_schedules_and_settings_are_stored(here: Path) -> None:
     for wrong in (["input", 0], ["input", 0, "acquire", [-1]], ["input", -1, "acquire", []], ["input", 0, "a b", []]):
         with pytest.raises(ScheduleError):
             from_json([wrong])
-    for wrong in ({"inputs": [1]}, {"inputs": {"receive": [[]]}}, {"inputs": {"a": []}}, {"inputs": {"a": [["x"]]}}):
+    for wrong in (
+        [1], {"receive": {"arguments": [[]]}}, {"a": {}}, {"a": {"arguments": []}}, {"a": {"arguments": [["x"]]}},
+        {"a": {"arguments": [[0]], "processes": [1]}}, {"a": {"arguments": [[0]], "others": []}}, {"a": [[0]]},
+    ):  # fmt: skip
         with pytest.raises(ValueError, match="input"):
-            Settings.from_json(wrong)
+            Settings.from_json({"inputs": wrong})
     # A class that sends messages is no lock: nothing of it is called.
     assert settings.destinations(0, 1) == ()
     stored = RecordedCase("protocol:lock.thence", "lock.thence", settings, (*schedule, Send(0, 1)))
@@ -430,3 +433,28 @@ def test_random_protocols() -> None:
 @pytest.mark.usefixtures("soon_endless")
 def test_more_random_protocols() -> None:
     assert sum(check_a_random_protocol(seed) for seed in range(100, 300)) > 50
+
+
+ASKS = """
+protocol asks:
+  network reliable, fifo
+  message X(k: nat)
+  state:
+    asked: set of process
+  on ask(q: process, k: nat) when q != self and q not in asked and forall x: process. x <= q:
+    asked.add(q)
+    send X(k) to q
+  on receive X(k) from j: pass
+"""
+
+
+def test_a_case_gives_only_processes_that_are_there(here: Path) -> None:
+    """A schedule of three processes runs among two: what names the third one is left out, a number is not."""
+    protocol = protocol_of(ASKS)
+    settings = settings_for(protocol, 2)
+    assert settings.inputs[0].processes == (0,)
+    assert Settings.from_json(settings.to_json()) == settings
+    schedule = (Have(0, "ask", (2, 0)), Have(0, "ask", (1, 7)))
+    stored = RecordedCase("protocol:asks.thence", "asks.thence", settings, schedule)
+    (here / "asks.thence").write_text(ASKS, encoding="utf-8")
+    assert rerun(stored).operations == schedule[1:]

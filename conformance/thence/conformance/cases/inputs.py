@@ -27,10 +27,11 @@ MOST_CHOICES: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class InputChoices:
-    """An input, and the arguments with which cases have it."""
+    """An input, and the arguments with which cases have it; `processes` are the places of those that are processes."""
 
     name: str
     choices: tuple[tuple[int, ...], ...]
+    processes: tuple[int, ...] = ()
 
     @property
     def method(self) -> str:
@@ -61,7 +62,8 @@ def inputs_of(protocol: ir.Protocol, processes: int) -> tuple[InputChoices, ...]
             raise UserError(
                 f"the input {name} has more than {MOST_CHOICES:,} combinations of arguments; too many to draw"
             )
-        found.append(InputChoices(name, tuple(product(*values))))
+        places = tuple(place for place, (_, type_) in enumerate(parameters) if type_ == "process")
+        found.append(InputChoices(name, tuple(product(*values)), places))
     return tuple(found)
 
 
@@ -72,16 +74,29 @@ def _combinations(values: list[tuple[int, ...]]) -> int:
     return count
 
 
-def inputs_to_json(inputs: tuple[InputChoices, ...]) -> dict[str, list[list[int]]]:
-    """JSON values: for each input, by name, lists of arguments."""
-    return {each.name: [list(arguments) for arguments in each.choices] for each in inputs}
+def inputs_to_json(inputs: tuple[InputChoices, ...]) -> dict[str, Any]:
+    """JSON values: for each input, by name, lists of arguments, and the places of those that are processes."""
+    return {
+        each.name: {"arguments": [list(one) for one in each.choices], "processes": list(each.processes)}
+        for each in inputs
+    }
 
 
 def inputs_from_json(value: object) -> tuple[InputChoices, ...]:
     """The inputs as `inputs_to_json` wrote them. Raises: ValueError."""
     if not isinstance(value, Mapping):
-        raise ValueError("inputs are an object: for each input lists of arguments")
-    return tuple(InputChoices(_name(name), _choices(name, choices)) for name, choices in value.items())
+        raise ValueError("inputs are an object: for each input its arguments")
+    return tuple(_input(_name(name), given) for name, given in value.items())
+
+
+def _input(name: str, value: object) -> InputChoices:
+    """Raises: ValueError."""
+    if not isinstance(value, Mapping) or not {*value} <= {"arguments", "processes"}:
+        raise ValueError(f"of the input {name} `arguments` and `processes` are known")
+    choices, places = _choices(name, value.get("arguments")), value.get("processes", [])
+    if not are_arguments(places) or not all(place < len(choices[0]) for place in places):
+        raise ValueError(f"the places of the processes among the arguments of the input {name} are a list of numbers")
+    return InputChoices(name, choices, tuple(places))
 
 
 def _name(name: object) -> str:

@@ -105,8 +105,14 @@ class Settings:
         return (*(("causal_send",) if self.sends else ()), *(each.method for each in self.inputs))
 
     def offers(self, name: str, arguments: tuple[int, ...]) -> bool:
-        """Whether the application can have the input, with as many arguments."""
-        return any(each.name == name and len(each.choices[0]) == len(arguments) for each in self.inputs)
+        """Whether the application can have the input, with as many arguments, of which those that are processes are
+        there."""
+        return any(
+            each.name == name
+            and len(each.choices[0]) == len(arguments)
+            and all(arguments[place] < self.processes for place in each.processes)
+            for each in self.inputs
+        )
 
     def allows(self, process: int, destination: int) -> bool:
         """Whether `process` may causal-send to `destination`."""
