@@ -36,6 +36,7 @@ NAMING = (
 """Keywords that a declared name follows."""
 
 ONLY_BEFORE = {
+    "by": r"(?= +induction\b)",
     "causal_send": r"(?=\()(?<=on causal_send)|(?=\(\w+\) +is\b)",
     "deliver": r"(?= +[A-Za-z_])",
     "delivery": r"(?= +(?:unicast|multicast|broadcast|off)\b)",
