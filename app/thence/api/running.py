@@ -98,8 +98,11 @@ def replay(
 
     Raises:
         ReplayError: a step is not possible where it stands.
-        UserError: the file, a name or a setting is at fault; the message says so in the words of the command.
+        UserError: the file, a name or a setting is at fault; the message says so in the words of the command. A result
+            without a run is one, too: that a state is never reached is shown by no run.
     """
+    if isinstance(steps, Explored) and not {"counterexample", "steps"} & steps.facts.keys():
+        raise BadRequest(f"{steps.name} comes with no run: {steps.explanation or steps.line}")
     choice = Choice(file_of(source), scope, processes, sends_text(sends), mutant, tuple(settings))
     if not isinstance(steps, Explored | Execution):
         return ran(targets(choice, load(source).content)[0], Manner(replay=steps))

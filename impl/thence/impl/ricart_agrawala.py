@@ -75,7 +75,7 @@ class RicartAgrawala:
         self._number = 0
         self._highest = 0
         self._missing: set[int] = set()
-        self._deferred: list[int] = []
+        self._deferred: set[int] = set()
 
     @property
     def inside(self) -> bool:
@@ -98,7 +98,7 @@ class RicartAgrawala:
         if not self._inside:
             raise MustWait
         self._inside = self._requesting = False  # A.6
-        deferred, self._deferred = self._deferred, []
+        deferred, self._deferred = sorted(self._deferred), set()
         return [Send(node, Reply()) for node in deferred]  # A.7
 
     def receive(self, sender: int, packet: Any) -> list[Command]:
@@ -132,7 +132,7 @@ class RicartAgrawala:
             raise ProtocolError(f"process {sender} asks again, and has had no reply")
         self._highest = max(self._highest, number)  # B.1
         if self._requesting and self._comes_first(number, sender):  # B.2
-            self._deferred.append(sender)
+            self._deferred.add(sender)
             return []
         return [Send(sender, Reply())]  # B.3
 

@@ -266,6 +266,7 @@ class _Names:
             self._listed(promise.fairness, {**members.kinds, **members.events})
 
     def _mutant(self, mutant: syntax.Mutant, members: Members) -> None:
+        self._listed(mutant.network, {})
         self._behaviour(mutant, members)
         self._transitions(mutant.transitions, members)
         self._formulas(mutant.stable, members)
