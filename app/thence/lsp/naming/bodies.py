@@ -180,6 +180,16 @@ class Bodies:
                 self.expression(domain, members, names)
                 inner = {**names, name.text: self.local("loop variable", name, statement.span)}
                 self.block(body, statement.span, members, inner)
+            case syntax.Choose(name=name, domain=domain, condition=condition, body=body, otherwise=otherwise):
+                self.expression(domain, members, names)
+                inner = {**names, name.text: self.local("constant", name, statement.span)}
+                if condition is not None:
+                    self.expression(condition, members, inner)
+                self.block(body, _around(body, statement.span), members, inner)
+                self.block(otherwise, _around(otherwise, statement.span), members, names)
+            case syntax.Either(branches=branches):
+                for branch in branches:
+                    self.block(branch, _around(branch, statement.span), members, names)
             case syntax.Return() | syntax.Pass():
                 pass
             case syntax.Send(kind=kind, arguments=arguments, to=to):

@@ -133,6 +133,16 @@ class _Body:
                 within = [*processes, name] if variable == PROCESS else processes
                 also = [*messages, name] if variable == MESSAGE else messages
                 yield from self.block(body, within, also)
+            case ir.Choose(name=name, variable=variable, condition=condition, body=body, otherwise=otherwise):
+                within = [*processes, name] if variable == PROCESS else processes
+                also = [*messages, name] if variable == MESSAGE else messages
+                if condition is not None:
+                    yield from self.condition(condition, [*names, name] if variable == PROCESS else names)
+                yield from self.block(body, within, also)
+                yield from self.block(otherwise, processes, messages)
+            case ir.Either(branches=branches):
+                for branch in branches:
+                    yield from self.block(branch, processes, messages)
             case ir.Send(arguments=arguments, to=to):
                 for argument in arguments:
                     if (zero := _zero(argument)) is not None:

@@ -33,6 +33,11 @@ def conditionals(block: Block) -> Iterator[ir.If | ir.While]:
                 yield from conditionals(body)
             case ir.For(body=body):
                 yield from conditionals(body)
+            case ir.Choose(body=body, otherwise=otherwise):
+                yield from conditionals((*body, *otherwise))
+            case ir.Either(branches=branches):
+                for branch in branches:
+                    yield from conditionals(branch)
             case _:
                 continue
 
@@ -131,6 +136,13 @@ class GuardFinder:
                 case ir.For(name=name, body=body):
                     within = {known: value for known, value in bound.items() if known != name}
                     if self._has(body, wanted, within, inside):
+                        return True
+                case ir.Choose(name=name, body=body, otherwise=otherwise):
+                    within = {known: value for known, value in bound.items() if known != name}
+                    if self._has(body, wanted, within, inside) or self._has(otherwise, wanted, bound, inside):
+                        return True
+                case ir.Either(branches=branches):
+                    if any(self._has(branch, wanted, bound, inside) for branch in branches):
                         return True
                 case ir.Call(procedure=procedure, arguments=arguments) if procedure not in inside:
                     called = self._procedures[procedure]

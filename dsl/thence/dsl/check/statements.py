@@ -127,6 +127,10 @@ class BodyChecker:
                 return None if condition is None else ir.While(condition, inside, span=span, label=label)
             case syntax.For():
                 return self._for(statement, checker)
+            case syntax.Choose():
+                return self._choose(statement, checker)
+            case syntax.Either(branches=branches):
+                return ir.Either(tuple(self._block(branch, checker) for branch in branches), span=span, label=label)
             case syntax.Return():
                 return ir.Return(span=span, label=label)
             case syntax.Send():
@@ -231,18 +235,42 @@ class BodyChecker:
             return None
         return ir.For(name, variable, domain, body, statement.ref, span=statement.span, label=statement.label)
 
-    def _all_of(self, statement: syntax.For) -> Type | None:
+    def _choose(self, statement: syntax.Choose, checker: ExpressionChecker) -> ir.Stmt | None:
+        domain, variable = None, None
+        everyone = is_type_name(checker, statement.domain)
+        if everyone:
+            variable = self._all_of(statement)
+        else:
+            domain = checker.infer(statement.domain)
+            variable = None if domain is None else element_type(domain.type)
+            if domain is not None and variable is None:
+                self.reporter.error("E0315", statement.domain.span, f"{a(domain.type)} has no elements to choose from")
+        inner = self._introduce(checker, statement.name, variable, "constant")
+        condition = None
+        if statement.condition is not None:
+            condition = inner.check(statement.condition, BOOL, "what follows `such that` is true or false")
+        body, otherwise = self._block(statement.body, inner), self._block(statement.otherwise, checker)
+        wrong = variable is None or (domain is None and not everyone)
+        if variable is None or wrong or (condition is None and statement.condition is not None):
+            return None
+        return ir.Choose(
+            statement.name.text, variable, domain, condition, body, otherwise,
+            span=statement.span, label=statement.label,
+        )  # fmt: skip
+
+    def _all_of(self, statement: syntax.For | syntax.Choose) -> Type | None:
         """`for p in process`: no other type can be gone through."""
         assert isinstance(statement.domain, syntax.Variable)
+        verb = "go through" if isinstance(statement, syntax.For) else "choose from"
         if statement.domain.name != "process":
             self.reporter.error(
                 "E0315",
                 statement.domain.span,
-                f"cannot go through all of `{statement.domain.name}`",
+                f"cannot {verb} all of `{statement.domain.name}`",
                 "`for p in process` goes through all processes; anything else needs a collection",
             )
             return None
-        if statement.ref:
+        if isinstance(statement, syntax.For) and statement.ref:
             self.reporter.error("E0417", statement.domain.span, "processes are not places", "write `for` without `ref`")
             return None
         return PROCESS

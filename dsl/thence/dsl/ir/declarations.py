@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final, Literal, TypeAlias, assert_never
 
-from thence.dsl.ir.statements import Stmt
+from thence.dsl.ir.statements import Choose, Either, Stmt
 from thence.dsl.ir.terms import Bound, Expr
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Record, Sort, Type
 from thence.dsl.text.syntax import NOWHERE, ProgramStep, Span
 
@@ -300,6 +301,11 @@ class Protocol(Declaration):
     def formulas(self) -> tuple[NamedFormula | Promise, ...]:
         """All that the protocol states by formulas about the states of all processes."""
         return (*self.invariants, *self.rest, *self.promises)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether some handler chooses, so that what happens at a process may have several outcomes."""
+        return any(isinstance(node, Choose | Either) for node in nodes((self.handlers, self.procedures)))
 
     @property
     def liveness(self) -> tuple[str, ...]:

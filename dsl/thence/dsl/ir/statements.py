@@ -96,6 +96,27 @@ class For(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Choose(Statement):
+    """`body` for one element of which `condition` is true, any of them; `otherwise` where there is none. The domain is
+    a collection (a map: its keys), or all processes (`domain` is None).
+    """
+
+    name: str
+    variable: Type
+    domain: Expr | None
+    condition: Expr | None
+    body: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either(Statement):
+    """One of the branches, any of them."""
+
+    branches: tuple[tuple[Stmt, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Return(Statement):
     """Leaves the procedure or handler."""
 
@@ -112,4 +133,6 @@ class Deliver(Statement):
     message: Expr
 
 
-Stmt: TypeAlias = Let | Var | Ref | Assign | Mutate | Call | If | While | For | Return | Send | Deliver
+Stmt: TypeAlias = (
+    Let | Var | Ref | Assign | Mutate | Call | If | While | For | Choose | Either | Return | Send | Deliver
+)

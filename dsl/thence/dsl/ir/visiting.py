@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from thence.dsl.ir.declarations import Procedure, Protocol
-from thence.dsl.ir.statements import Call, For, If, Stmt, While
+from thence.dsl.ir.statements import Call, Choose, Either, For, If, Stmt, While
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Collection, Map, Type
 
@@ -52,6 +52,10 @@ def _reversed_statement(statement: Stmt) -> Stmt:
         case For(domain=domain, body=body):
             unordered = domain is not None and _is_unordered(domain.type)
             return replace(statement, body=_reversed(body), descending=unordered != statement.descending)
+        case Choose(body=body, otherwise=otherwise):
+            return replace(statement, body=_reversed(body), otherwise=_reversed(otherwise))
+        case Either(branches=branches):
+            return replace(statement, branches=tuple(map(_reversed, branches)))
         case _:
             return statement
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Type, has_zero
+from thence.dsl.run.choices import Choices
 from thence.dsl.run.values import ABSENT, Fault, Message, Packet, Value, elements_of, lookup, size, zero
 
 
@@ -32,6 +33,7 @@ class Frame:
         messages: the universe of messages for quantifiers.
         flying: the packets in flight.
         application: takes the place of `deliver`; its second argument computes the message. It may send messages.
+        choices: decide what `choose` and `either` take; None: the first alternative.
         scan: gives the elements of a collection the order in which a loop visits them; None: the text's own order.
     """
 
@@ -47,6 +49,7 @@ class Frame:
     guards: list[Any] | None = None
     budget: int = 0
     application: Callable[[Frame, Callable[[Frame], Message]], None] | None = None
+    choices: Choices | None = None
     scan: Callable[[Iterable[Value]], Iterable[Value]] | None = None
 
 

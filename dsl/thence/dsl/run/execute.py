@@ -12,6 +12,7 @@ from typing import TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Collection, Map, Type
+from thence.dsl.run.choices import Chosen
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.places import QUEUE_ELEMENT, WINDOW_ELEMENT, Place, compile_place, entry_of, present, there
 from thence.dsl.run.values import ABSENT, Fault, Message, Value, elements_of, with_entry, zero
@@ -119,6 +120,10 @@ class Compiler:
                 return self._while(statement, names)
             case ir.For():
                 return self._for(statement, names)
+            case ir.Choose():
+                return self._choose(statement, names)
+            case ir.Either(branches=branches):
+                return _either([self.block(branch, names.refs) for branch in branches])
             case ir.Return():
                 return lambda frame: True
             case ir.Send(kind=kind, arguments=arguments, to=to):
@@ -163,6 +168,35 @@ class Compiler:
 
         return run
 
+    def _choose(self, statement: ir.Choose, names: Names) -> Executor:
+        """The alternatives are in ascending order, whatever order loops have."""
+        name, type_ = statement.name, statement.variable
+        inner = Names(names.positions, names.refs - {name})
+        fits = None if statement.condition is None else compile_expression(statement.condition, inner)
+        body = self.block(statement.body, inner.refs)
+        otherwise = self.block(statement.otherwise, names.refs)
+        items: Callable[[Frame], Iterable[Value]] = _processes
+        if statement.domain is not None:
+            items = _elements(compile_expression(statement.domain, names), statement.domain.type, descending=False)
+
+        def run(frame: Frame) -> bool:
+            able: list[Value] = []
+            before = frame.locals.get(name)
+            for item in items(frame):
+                frame.locals[name] = item
+                if (fits is None or fits(frame)) and item not in able:
+                    able.append(item)
+            if not able:
+                frame.locals[name] = before
+                return otherwise(frame)
+            chosen = able[0 if frame.choices is None else frame.choices.pick(len(able))]
+            if frame.choices is not None and len(able) > 1:
+                frame.choices.chosen.append(Chosen(name, chosen, type_))
+            frame.locals[name] = chosen
+            return body(frame)
+
+        return run
+
     def _for(self, statement: ir.For, names: Names) -> Executor:
         name, domain = statement.name, statement.domain
         if statement.ref:
@@ -186,6 +220,17 @@ class Compiler:
             return False
 
         return run
+
+
+def _either(branches: list[Executor]) -> Executor:
+    def run(frame: Frame) -> bool:
+        at = 0
+        if frame.choices is not None:
+            at = frame.choices.pick(len(branches))
+            frame.choices.chosen.append(Chosen("either", at + 1, None))
+        return branches[at](frame)
+
+    return run
 
 
 def _visiting(step: Executor, place: Span, visited: list[Span]) -> Executor:

@@ -14,6 +14,7 @@ from thence.dsl import ir
 from thence.dsl.ir.constants import with_values
 from thence.dsl.ir.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours, next_hops
 from thence.dsl.ir.traversal import nodes
+from thence.dsl.run.choices import Choices
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Compiler, Delivered, Emission, Executor, Guard, Sent
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value
@@ -69,6 +70,15 @@ class _Body:
     run: Executor
 
 
+@dataclass(frozen=True, slots=True)
+class _How:
+    """Whether the deciding guards of a step are recorded, what the application sends inside it, and what it chooses."""
+
+    observe: bool = False
+    reactions: Reactions = ()
+    choices: Choices | None = None
+
+
 @dataclass(slots=True)
 class Interpreter:
     """Runs the handlers of `protocol` among `processes` processes.
@@ -87,16 +97,19 @@ class Interpreter:
     _neighbours: tuple[frozenset[int], ...] = field(init=False, default=())
     _initial: tuple[Evaluator, ...] = field(init=False, default=())
     _guard: Evaluator | None = field(init=False, default=None)
-    _causal_send: _Body | None = field(init=False, default=None)
+    _causal_send_body: _Body | None = field(init=False, default=None)
     _timers: dict[str, _Body] = field(init=False, default_factory=dict)
     _inputs: dict[str, tuple[_Body, Evaluator | None]] = field(init=False, default_factory=dict)
     _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
     _rest: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _invariants: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _sends_deliver: bool | None = field(init=False, default=None)
+    chooses: bool = field(init=False, default=False)
+    """Whether some handler chooses, so that a cause may have several steps."""
 
     def __post_init__(self) -> None:
         self.protocol = with_values(self.protocol, {}, self.processes)
+        self.chooses = self.protocol.chooses
         positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
         if self.protocol.network.tree:
             self.tree = self.tree or line(self.processes)
@@ -110,7 +123,7 @@ class Interpreter:
             body = _Body(parameters, compiler.block(handler.body, frozenset()))
             match handler.event:
                 case "causal_send":
-                    self._causal_send = body
+                    self._causal_send_body = body
                     if handler.guard is not None:
                         self._guard = compile_expression(handler.guard, Names(positions))
                 case "periodically":
@@ -173,64 +186,71 @@ class Interpreter:
         """Whether the application of `process` may send the message now. May raise Fault."""
         if self._guard is None:
             return True
-        assert self._causal_send is not None
+        assert self._causal_send_body is not None
         frame = Frame(process=process, state=list(state), processes=self.processes)
-        frame.locals = dict(zip(self._causal_send.parameters, (message,), strict=True))
+        frame.locals = dict(zip(self._causal_send_body.parameters, (message,), strict=True))
         return bool(self._guard(frame))
 
     def step(
-        self, process: int, state: LocalState, cause: Cause, reactions: Reactions = (), *, observe: bool = False
+        self,
+        process: int,
+        state: LocalState,
+        cause: Cause,
+        reactions: Reactions = (),
+        choices: Choices | None = None,
+        *,
+        observe: bool = False,
     ) -> Step:
-        """The step of the process for this cause."""
+        """The step of the process for this cause; `choices` decide what it chooses. Without them, it takes the first
+        alternative each time."""
+        how = _How(observe, reactions, choices)
         match cause:
             case Message():
-                return self.causal_send(process, state, cause, observe=observe, reactions=reactions)
+                return self._causal_send(process, state, cause, how)
             case Packet():
-                return self.receive(process, state, cause, observe=observe, reactions=reactions)
+                return self._receive_packet(process, state, cause, how)
             case Occurrence(name) if name in self._inputs:
-                return self.input(process, state, cause, observe=observe, reactions=reactions)
+                return self._input(process, state, cause, how)
             case Occurrence(timer):
-                return self.tick(process, state, timer, observe=observe, reactions=reactions)
+                return self._run(self._timers[timer], process, state, (), how)
             case _:
                 assert_never(cause)
 
     def causal_send(
-        self,
-        process: int,
-        state: LocalState,
-        message: Message,
-        *,
-        observe: bool = False,
-        reactions: Reactions = (),
+        self, process: int, state: LocalState, message: Message, *, observe: bool = False, reactions: Reactions = ()
     ) -> Step:
         """The application of `process` sends a message, which the protocol accepts."""
-        assert self._causal_send is not None
+        return self._causal_send(process, state, message, _How(observe, reactions))
+
+    def _causal_send(self, process: int, state: LocalState, message: Message, how: _How) -> Step:
+        assert self._causal_send_body is not None
         assert self.accepts(process, state, message), "the guard of causal_send is false"
-        return self._run(self._causal_send, process, state, (message,), observe, reactions=reactions)
+        return self._run(self._causal_send_body, process, state, (message,), how)
 
     def receive(
         self, process: int, state: LocalState, packet: Packet, *, observe: bool = False, reactions: Reactions = ()
     ) -> Step:
         """A packet arrives; a kind without a handler is dropped."""
+        return self._receive_packet(process, state, packet, _How(observe, reactions))
+
+    def _receive_packet(self, process: int, state: LocalState, packet: Packet, how: _How) -> Step:
         entry = self._receive.get(packet.kind)
         if entry is None:
             return Step(state, ())
         body, sender = entry
         extra = {} if sender is None else {sender: packet.src}
-        return self._run(body, process, state, packet.arguments, observe, extra, reactions=reactions)
+        return self._run(body, process, state, packet.arguments, how, extra)
 
     def tick(
         self, process: int, state: LocalState, timer: str, *, observe: bool = False, reactions: Reactions = ()
     ) -> Step:
         """The timer of this name fires."""
-        return self._run(self._timers[timer], process, state, (), observe, reactions=reactions)
+        return self._run(self._timers[timer], process, state, (), _How(observe, reactions))
 
-    def input(
-        self, process: int, state: LocalState, given: Occurrence, *, observe: bool = False, reactions: Reactions = ()
-    ) -> Step:
+    def _input(self, process: int, state: LocalState, given: Occurrence, how: _How) -> Step:
         """The application of `process` has this input, which the protocol accepts."""
         assert self.takes(process, state, given), f"the guard of {given.name} is false"
-        return self._run(self._inputs[given.name][0], process, state, given.arguments, observe, reactions=reactions)
+        return self._run(self._inputs[given.name][0], process, state, given.arguments, how)
 
     def takes(self, process: int, state: LocalState, given: Occurrence) -> bool:
         """Whether the application of `process` may have this input now. May raise Fault."""
@@ -242,7 +262,14 @@ class Interpreter:
         return bool(guard(frame))
 
     def as_observed(
-        self, process: int, state: LocalState, cause: Cause, seen: Observation, *, observe: bool = False
+        self,
+        process: int,
+        state: LocalState,
+        cause: Cause,
+        seen: Observation,
+        choices: Choices | None = None,
+        *,
+        observe: bool = False,
     ) -> Step:
         """The step of the process for this cause in an execution of a system, whose application answers deliveries.
 
@@ -259,7 +286,7 @@ class Interpreter:
         match cause:
             case Message():
                 assert self.accepts(process, state, cause), "the guard of causal_send is false"
-                body, arguments = self._causal_send, (cause,)
+                body, arguments = self._causal_send_body, (cause,)
             case Packet():
                 body, sender = self._receive.get(cause.kind, (None, None))
                 arguments = cause.arguments
@@ -273,6 +300,7 @@ class Interpreter:
             return Step(state, ())
         frame.locals.update(zip(body.parameters, arguments, strict=True))
         frame.guards = [] if observe else None
+        frame.choices = choices
         if seen.order:
             frame.scan = _in_order(seen.order)
         finish = self._answering(frame, seen.answers) if seen.answers else None
@@ -318,19 +346,18 @@ class Interpreter:
         process: int,
         state: LocalState,
         arguments: tuple[Value, ...],
-        observe: bool,
+        how: _How,
         extra: dict[str, Value] | None = None,
-        *,
-        reactions: Reactions = (),
     ) -> Step:
         frame = Frame(process=process, state=list(state), processes=self.processes)
         frame.locals = dict(zip(body.parameters, arguments, strict=True))
         if extra:
             frame.locals.update(extra)
-        if observe:
+        if how.observe:
             frame.guards = []
-        if reactions:
-            frame.application = self._reacting(reactions)
+        if how.reactions:
+            frame.application = self._reacting(how.reactions)
+        frame.choices = how.choices
         body.run(frame)
         if self._neighbours:
             self._keep_to_tree(process, frame.emitted)
@@ -375,7 +402,7 @@ class Interpreter:
 
     def _answer(self, frame: Frame, messages: Sequence[Message]) -> None:
         """The application sends messages in the midst of a handler, whose locals stay as they are. Raises: NotNow."""
-        handler = self._causal_send
+        handler = self._causal_send_body
         assert handler is not None
         caller = frame.locals
         for message in messages:

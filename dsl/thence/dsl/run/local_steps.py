@@ -1,20 +1,22 @@
 """The steps of single processes: local states and packets have numbers, and the effects of handlers are remembered.
 
-A handler's step depends on the process, its local state, the cause of the step and the application's reactions to its
-deliveries, and on nothing else.
+A handler's step depends on the process, its local state, the cause of the step, the application's reactions to its
+deliveries and the script of its choices, and on nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from thence.dsl.run.choices import Choices, Script, every_script
 from thence.dsl.run.execute import Emission
 from thence.dsl.run.interpreter import Cause, LocalState, Reactions, Step
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 
-Handle: TypeAlias = Callable[[int, LocalState, Cause, Reactions, bool], Step]
+Handle: TypeAlias = Callable[[int, LocalState, Cause, Reactions, Choices | None, bool], Step]
 """The step of a process from a local state, with the deciding guards if the flag is set. Raises: Fault."""
 
 
@@ -38,7 +40,8 @@ class LocalSteps:
     _state_numbers: dict[LocalState, int] = field(init=False, default_factory=dict)
     _packets: list[Packet] = field(init=False, default_factory=list)
     _packet_numbers: dict[Packet, int] = field(init=False, default_factory=dict)
-    _taken: dict[tuple[int, int, GivenCause, Reactions], LocalStep | Fault] = field(init=False, default_factory=dict)
+    _scripts: dict[tuple[int, int, GivenCause, Reactions], tuple[Script, ...]] = field(init=False, default_factory=dict)
+    _taken: dict[tuple[int, int, GivenCause, Reactions, Script], LocalStep | Fault] = field(init=False, default_factory=dict)
 
     def __len__(self) -> int:
         """The number of remembered steps."""
@@ -46,7 +49,7 @@ class LocalSteps:
 
     def forget(self) -> None:
         """Forgets all steps and all numbers."""
-        for table in (self._states, self._state_numbers, self._packets, self._packet_numbers, self._taken):
+        for table in (self._states, self._state_numbers, self._packets, self._packet_numbers, self._taken, self._scripts):
             table.clear()
 
     def state(self, number: int) -> LocalState:
@@ -80,13 +83,15 @@ class LocalSteps:
             self._packets.append(packet)
         return number
 
-    def step(self, process: int, before: int, cause: GivenCause, reactions: Reactions = ()) -> LocalStep | Fault:
-        """The step of a process from the local state `before`."""
-        key = (process, before, cause, reactions)
+    def step(
+        self, process: int, before: int, cause: GivenCause, reactions: Reactions = (), script: Script = ()
+    ) -> LocalStep | Fault:
+        """The step of a process from the local state `before`, by this script of choices."""
+        key = (process, before, cause, reactions, script)
         known = self._taken.get(key)
         if known is None:
             try:
-                step = self.take(process, before, cause, reactions)
+                step = self.take(process, before, cause, reactions, script)
                 known = LocalStep(self.state_number(step.state), step.emissions)
             except Fault as fault:
                 known = fault
@@ -99,15 +104,43 @@ class LocalSteps:
         before: int,
         cause: GivenCause,
         reactions: Reactions = (),
+        script: Script = (),
         *,
         observe: bool = False,
     ) -> Step:
         """The same step, taken anew and not remembered. Raises: Fault."""
         reason = self._packets[cause] if isinstance(cause, int) else cause
-        return self.handle(process, self._states[before], reason, reactions, observe)
+        choices = Choices(script) if script or observe else None
+        return self.handle(process, self._states[before], reason, reactions, choices, observe)
+
+    def scripts(
+        self, process: int, before: int, cause: GivenCause, reactions: Reactions = ()
+    ) -> tuple[Script, ...]:
+        """The scripts of the steps from the local state `before`: of those that come to the same, the first."""
+        key = (process, before, cause, reactions)
+        known = self._scripts.get(key)
+        if known is None:
+            reason = self._packets[cause] if isinstance(cause, int) else cause
+
+            def run(choices: Choices) -> None:
+                with suppress(Fault):
+                    self.handle(process, self._states[before], reason, reactions, choices, False)
+
+            different: dict[LocalStep | str, Script] = {}
+            for script in every_script(run):
+                came = self.step(process, before, cause, reactions, script)
+                different.setdefault(str(came) if isinstance(came, Fault) else came, script)
+            known = self._scripts[key] = tuple(different.values())
+        return known
 
     def taken(self) -> Iterator[tuple[int, int, GivenCause, LocalStep | Fault]]:
         """The steps without reactions so far: process, local state before, cause, and the outcome."""
-        for (process, before, cause, reactions), came in self._taken.items():
+        for (process, before, cause, reactions, _), came in self._taken.items():
             if not reactions:
                 yield process, before, cause, came
+
+    def by_script(self) -> Iterator[tuple[int, int, GivenCause, Script, LocalStep | Fault]]:
+        """The same, each with its script of choices."""
+        for (process, before, cause, reactions, script), came in self._taken.items():
+            if not reactions:
+                yield process, before, cause, script, came

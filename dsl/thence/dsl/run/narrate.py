@@ -88,6 +88,11 @@ def _title(system: System, action: Action, outcome: Outcome) -> str:
 def _details(system: System, before: State, action: Action, outcome: Outcome) -> Iterator[str]:
     old = system.local(before.locals[action.process])
     new = system.local(outcome.state.locals[action.process])
+    for choice in system.chosen(before, action):
+        if choice.type is None:
+            yield f"takes branch {choice.value} of `either`"
+        else:
+            yield f"chooses {choice.name} = {show(choice.value, choice.type)}"
     for variable, was, now in zip(system.protocol.state, old, new, strict=True):
         if was != now:
             yield f"{variable.name}: {show(was, variable.type)} -> {show(now, variable.type)}"
@@ -253,6 +258,8 @@ def record(system: System, steps: Sequence[NarratedStep]) -> list[dict[str, Any]
             entry["timer"] = action.name
         if action.reactions:
             entry["reactions"] = [[number, list(destinations)] for number, destinations in action.reactions]
+        if action.script:
+            entry["script"] = list(action.script)
         recorded.append(entry)
     return recorded
 
@@ -280,6 +287,8 @@ def _matches(system: System, action: Action, entry: dict[str, Any]) -> bool:
     if list(action.arguments) != entry.get("arguments", []):
         return False
     if [[number, list(destinations)] for number, destinations in action.reactions] != entry.get("reactions", []):
+        return False
+    if list(action.script) != entry.get("script", []):
         return False
     if action.kind == "send":
         return list(action.destinations) == entry.get("destinations")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple
@@ -11,6 +12,7 @@ from thence.dsl import ir
 from thence.dsl.ir.observability import sees_network
 from thence.dsl.ir.properties import undefined
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
+from thence.dsl.run.choices import Choices, Chosen, Script
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
 from thence.dsl.run.local_steps import GivenCause, LocalStep, LocalSteps
@@ -45,6 +47,7 @@ class Action(NamedTuple):
 
     `reactions`: the sends of the application inside deliveries of this step: the number of the delivery in the step,
     and the destinations. `name`: the timer that fires, or the input that the application has, with its `arguments`.
+    `script`: the alternatives that the step takes where the protocol chooses.
     """
 
     kind: Literal["send", "receive", "tick", "input", "duplicate", "lose"]
@@ -54,6 +57,7 @@ class Action(NamedTuple):
     reactions: tuple[tuple[int, tuple[int, ...]], ...] = ()
     name: str = ir.PERIODICALLY
     arguments: tuple[int, ...] = ()
+    script: Script = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +203,8 @@ class System:
             for process in range(self.workload.processes):
                 for arguments in use.choices:
                     action = Action("input", process, name=use.name, arguments=arguments)
-                    if self._is_left(state, action) and self.takes(state, action) and self._in_program(state, action):
-                        yield action
-                        yield from self._reacting(state, action)
+                    if self._is_left(state, action) and self.takes(state, action):
+                        yield from self._alternatives(state, action)
 
     def takes(self, state: State, action: Action) -> bool:
         """Whether the protocol takes the input; a fault counts as well: it is to be seen."""
@@ -217,9 +220,8 @@ class System:
             if done < self.workload.sends[process]:
                 for destinations in self._next_destinations(state, process):
                     action = Action("send", process, destinations)
-                    if self._accepts(state, action) and self._in_program(state, action):
-                        yield action
-                        yield from self._reacting(state, action)
+                    if self._accepts(state, action):
+                        yield from self._alternatives(state, action)
 
     def _next_destinations(self, state: State, process: int) -> tuple[tuple[int, ...], ...]:
         """The sets of destinations that the next message of the process may have, by its program."""
@@ -276,10 +278,7 @@ class System:
         """The actions that need no application: arrivals, timers, duplication, loss."""
         for number in self._heads(state):
             packet = self.packet(number)
-            receive = Action("receive", packet.dst, (), number)
-            if self._in_program(state, receive):
-                yield receive
-            yield from self._reacting(state, receive)
+            yield from self._alternatives(state, Action("receive", packet.dst, (), number))
             if state.duplicates < self.workload.duplicates:
                 yield Action("duplicate", packet.src, (), number)
             if state.losses < self.workload.losses:
@@ -290,9 +289,24 @@ class System:
     def _timers(self, state: State) -> Iterator[Action]:
         for tick in self.ticks():
             if self.is_quiet(state) if tick.name not in self.counted else self._is_left(state, tick):
-                if self._in_program(state, tick):
-                    yield tick
-                yield from self._reacting(state, tick)
+                yield from self._alternatives(state, tick)
+
+    def _alternatives(self, state: State, action: Action) -> Iterator[Action]:
+        """The action, once for each way in which the process chooses and the application reacts."""
+        for chosen in self.by_choice(state, action):
+            if self._in_program(state, chosen):
+                yield chosen
+        yield from self._reacting(state, action)
+
+    def by_choice(self, state: State, action: Action) -> Iterator[Action]:
+        """The action with each script of choices that its step may follow; mostly just the action."""
+        if not self.interpreter.chooses:
+            yield action
+            return
+        process, message = action.process, self._subject(state, action)
+        given = cause_of(action, message)
+        for script in self.steps.scripts(process, state.locals[process], given, self._reactions(state, action)):
+            yield action._replace(script=script)
 
     def slot(self, action: Action) -> int | None:
         """The place in `State.ticks` of the timer or input; None where the scope does not count it."""
@@ -351,8 +365,13 @@ class System:
     def receivable(self, state: State) -> Iterator[int]:
         """The distinct packets that may arrive next."""
         for number in self._heads(state):
-            if self._in_program(state, Action("receive", self.packet(number).dst, (), number)):
+            if next(self.arrivals(state, number), None) is not None:
                 yield number
+
+    def arrivals(self, state: State, number: int) -> Iterator[Action]:
+        """The arrivals of a packet that may come next: one for each way in which its receiver chooses."""
+        arrival = Action("receive", self.packet(number).dst, (), number)
+        yield from (each for each in self.by_choice(state, arrival) if self._in_program(state, each))
 
     def _heads(self, state: State) -> Iterator[int]:
         """The distinct packets that the network could let arrive next."""
@@ -408,8 +427,16 @@ class System:
         history = sent(state.history, process, message, self.bit(message))
         return self._step(state._replace(sends=tuple(sends), history=history), action, observe, message)
 
-    def _handle(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
-        return self.interpreter.step(process, local, cause, reactions, observe=observe)
+    def _handle(
+        self,
+        process: int,
+        local: LocalState,
+        cause: Cause,
+        reactions: Reactions,
+        choices: Choices | None,
+        observe: bool,
+    ) -> Step:
+        return self.interpreter.step(process, local, cause, reactions, choices, observe=observe)
 
     def local_step(
         self, process: int, before: int, action: Action, message: Message | None = None, reactions: Reactions = ()
@@ -418,12 +445,22 @@ class System:
 
         `message` is the message sent, for the action `send`; `reactions` the messages that are sent inside deliveries.
         """
-        return self.steps.step(process, before, cause_of(action, message), reactions)
+        return self.steps.step(process, before, cause_of(action, message), reactions, action.script)
 
     def cause(self, state: State, action: Action) -> tuple[Cause, Reactions]:
         """Why the process of an action that is enabled takes its step, and what is sent inside deliveries of it."""
         given = cause_of(action, self._subject(state, action))
         return self.packet(given) if isinstance(given, int) else given, self._reactions(state, action)
+
+    def chosen(self, state: State, action: Action) -> tuple[Chosen, ...]:
+        """What the step of an action that is enabled chooses."""
+        if not action.script:
+            return ()
+        choices = Choices(action.script)
+        with suppress(Fault):
+            cause, reactions = self.cause(state, action)
+            self._handle(action.process, self.local(state.locals[action.process]), cause, reactions, choices, False)
+        return tuple(choices.chosen)
 
     def is_faulty(self, state: State, action: Action) -> bool:
         """Whether the step of an action that is enabled is at fault."""
@@ -436,8 +473,9 @@ class System:
     def _observed_step(
         self, process: int, before: int, action: Action, message: Message | None, reactions: Reactions
     ) -> tuple[LocalStep | Fault, tuple[Guard, ...]]:
+        cause = cause_of(action, message)
         try:
-            step = self.steps.take(process, before, cause_of(action, message), reactions, observe=True)
+            step = self.steps.take(process, before, cause, reactions, action.script, observe=True)
         except Fault as fault:
             return fault, ()
         return LocalStep(self.local_number(step.state), step.emissions), step.guards
@@ -621,7 +659,7 @@ class System:
         Timers fire whenever nothing is in flight, whatever `ticks` says; beyond `ticks` only once there is nothing to
         send either.
         """
-        actions = [Action("receive", self.packet(number).dst, (), number) for number in self.receivable(state)]
+        actions = [arrival for number in self._heads(state) for arrival in self.arrivals(state, number)]
         sends = list(self._assumed(state, sending=sending))
         waits = bool(actions) or (bool(sends) and self.counts_timers)
         timers = [] if waits and not self.ticks_at_any_moment else self.late_timers(state)
@@ -630,7 +668,8 @@ class System:
     def late_timers(self, state: State) -> Iterator[Action]:
         """The timers, as they fire when nothing is in flight, whatever `ticks` says."""
         if self.interpreter.has_timer and (self.is_quiet(state) or self.ticks_at_any_moment):
-            yield from (tick for tick in self.ticks() if self._in_program(state, tick))
+            for tick in self.ticks():
+                yield from (each for each in self.by_choice(state, tick) if self._in_program(state, each))
 
     def ticks(self) -> list[Action]:
         """Each timer of each process."""

@@ -359,3 +359,19 @@ class BodyBuilder(Transformer[Word, Any]):
     def for_statement(self, c: Children) -> syntax.For:
         ref = isinstance(c[1], Word)
         return syntax.For(c[1 + ref], c[3 + ref], c[-1], ref, span=extent(c), label=self.label(c))
+
+    def choose_statement(self, c: Children) -> syntax.Choose:
+        blocks = [position for position, child in enumerate(c) if isinstance(child, tuple)]
+        condition = c[6] if str(c[4]) == "such" else None
+        otherwise: tuple[syntax.Stmt, ...] = ()
+        if len(blocks) > 1:
+            otherwise = c[blocks[1]]
+            self.bare_lines.add(c[blocks[0] + 1].line)
+        return syntax.Choose(
+            c[1], c[3], condition, c[blocks[0]], otherwise, span=extent(c), label=self.label(c)
+        )
+
+    def either_statement(self, c: Children) -> syntax.Either:
+        self.bare_lines.update(child.line for child in c if isinstance(child, Word) and str(child) == "or")
+        branches = tuple(child for child in c if isinstance(child, tuple))
+        return syntax.Either(branches, span=extent(c), label=self.label(c))

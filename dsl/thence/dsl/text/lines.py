@@ -4,8 +4,8 @@
 reported and mended, so that the rest is still read.
 
 Indentation follows these rules. A block is the lines that are indented deeper than the line that opens it. Inside
-brackets line ends mean nothing. A line that begins with a binary operator (or `then`, or the `else` of
-an `if ... then`) continues the line before; a deeper line after a line that ends with an operator, a
+brackets line ends mean nothing. A line that begins with a binary operator (but not `or:`; or with `then`, or the
+`else` of an `if ... then`) continues the line before; a deeper line after a line that ends with an operator, a
 comma or the `.` of a quantifier continues it too.
 """
 
@@ -304,6 +304,8 @@ class _Reader:
         last = self.words[-1]
         if last.type == "NEWLINE":
             return False
+        if first == "or" and self.text.startswith(":", self.line_start + column + 1):
+            return False  # the next branch of `either`
         if first in CONTINUING or (first == "else" and self.awaiting_else > 0):
             return True
         following = {"not": " in ", "leads": " to "}.get(first)  # the operators of two words

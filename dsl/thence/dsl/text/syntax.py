@@ -155,6 +155,24 @@ class For(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Choose(Statement):
+    """`choose x in e such that c: ...` with an optional `else:`, for where there is nothing to choose."""
+
+    name: Name
+    domain: Expr
+    condition: Expr | None
+    body: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Either(Statement):
+    """`either: ...` with one `or: ...` or more: one of the branches."""
+
+    branches: tuple[tuple[Stmt, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Return(Statement):
     pass
 
@@ -187,7 +205,9 @@ class Require(Statement):
     condition: Expr
 
 
-Stmt: TypeAlias = Let | Var | Assign | Mutate | Call | If | While | For | Return | Pass | Send | Deliver | Require
+Stmt: TypeAlias = (
+    Let | Var | Assign | Mutate | Call | If | While | For | Choose | Either | Return | Pass | Send | Deliver | Require
+)
 
 
 # --- declarations ------------------------------------------------------------------------------

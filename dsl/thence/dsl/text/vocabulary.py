@@ -16,7 +16,7 @@ TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "m
 LINE_OPENERS = frozenset(
     (
         *TOP_LEVEL, "on", "procedure", "transition", "invariant", "stable", "reachable", "state", "record", "axiom",
-        "property", "let", "var", "while", "for", "return", "send", "deliver", "require", "periodically", "network",
+        "property", "let", "var", "while", "for", "choose", "either", "return", "send", "deliver", "require", "periodically", "network",
         "message", "relation", "constant", "expect",
     )
 )  # fmt: skip

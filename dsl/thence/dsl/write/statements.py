@@ -13,7 +13,7 @@ from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Expr, Node, Stmt
 from thence.dsl.write.expressions import INDENT, WIDTH, Line, binders_text, lines_of, list_text, text_of, type_text
 
-_COMPOUND = (syntax.If, syntax.While, syntax.For)
+_COMPOUND = (syntax.If, syntax.While, syntax.For, syntax.Choose, syntax.Either)
 
 
 class BareLines:
@@ -88,6 +88,10 @@ def _statement(statement: Stmt, depth: int, bare: BareLines) -> list[Line]:
         case syntax.For(name, domain, body, ref):
             header = lines_of(f"for {'ref ' if ref else ''}{name.text} in ", domain, depth, hang=2)
             lines = with_body(header, domain.span.end_line, body, bare)
+        case syntax.Choose():
+            lines = _choose(statement, depth, bare)
+        case syntax.Either(branches):
+            lines = _either(statement, branches, depth, bare)
         case _:
             prefix, expr = _parts(statement)
             lines = [Line(depth, prefix)] if expr is None else lines_of(prefix, expr, depth)
@@ -108,6 +112,34 @@ def _if(statement: syntax.If, prefix: str, depth: int, column: int, bare: BareLi
         case _:
             start = bare.last_in(then[-1].span.end_line, otherwise[0].span.line)
             return lines + with_body([Line(depth, "else", start, start, column)], start, otherwise, bare)
+
+
+def _choose(statement: syntax.Choose, depth: int, bare: BareLines) -> list[Line]:
+    domain, condition = statement.domain, statement.condition
+    prefix = f"choose {statement.name.text} in "
+    if condition is not None:
+        prefix, domain = f"{prefix}{text_of(domain)} such that ", condition
+    header = lines_of(prefix, domain, depth, hang=2)
+    lines = with_body(header, domain.span.end_line, statement.body, bare)
+    if not statement.otherwise:
+        return lines
+    start = bare.last_in(statement.body[-1].span.end_line, statement.otherwise[0].span.line)
+    return lines + with_body(
+        [Line(depth, "else", start, start, statement.span.column)], start, statement.otherwise, bare
+    )
+
+
+def _either(
+    statement: syntax.Either, branches: tuple[tuple[Stmt, ...], ...], depth: int, bare: BareLines
+) -> list[Line]:
+    column, start = statement.span.column, statement.span.line
+    lines: list[Line] = []
+    for position, branch in enumerate(branches):
+        if position:
+            start = bare.last_in(branches[position - 1][-1].span.end_line, branch[0].span.line)
+        word = "or" if position else "either"
+        lines += with_body([Line(depth, word, start, start, column)], start, branch, bare)
+    return lines
 
 
 def _simple_text(statement: Stmt) -> str:
@@ -139,7 +171,7 @@ def _parts(statement: Stmt) -> tuple[str, Expr | None]:
             return "deliver ", message
         case syntax.Require(condition):
             return "require ", condition
-        case syntax.If() | syntax.While() | syntax.For():
+        case syntax.If() | syntax.While() | syntax.For() | syntax.Choose() | syntax.Either():
             raise AssertionError("not a simple statement")
         case _:
             assert_never(statement)

@@ -95,6 +95,8 @@ class Executor:
                 return self._while(statement, frame, when)
             case ir.For():
                 return self._for(statement, frame, when)
+            case ir.Choose() | ir.Either():
+                raise Unsupported("a choice (`choose`, `either`)")
             case ir.Return():
                 return FALSE
             case ir.Send(kind=kind, arguments=arguments, to=to):

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.visiting import in_descending_order, ordered_loops
+from thence.dsl.run.choices import Choices
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter
 from thence.dsl.run.system import System
@@ -22,13 +23,13 @@ def order_matters(system: System) -> str | None:
     if not handlers:
         return None
     other = Interpreter(in_descending_order(system.protocol), system.workload.processes, system.workload.tree)
-    for process, before, cause, came in system.steps.taken():
+    for process, before, cause, script, came in system.steps.by_script():
         reason: Cause = system.packet(cause) if isinstance(cause, int) else cause
         handler = _handled(reason)
         if handler not in handlers:
             continue
         try:
-            step = other.step(process, system.local(before), reason)
+            step = other.step(process, system.local(before), reason, choices=Choices(script))
             there = step.state, _arranged(step.emissions, system)
         except Fault:
             there = None

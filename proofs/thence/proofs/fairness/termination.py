@@ -10,7 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from thence.dsl.run.causality import History
 from thence.dsl.run.execute import Sent
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import State, System
 from thence.dsl.run.values import Fault
 
 
@@ -46,8 +46,8 @@ def _is_acyclic(system: System, states: Collection[State]) -> bool:
         return state._replace(history=history, sends=system.workload.sends, ticks=(), duplicates=0, losses=0)
 
     def after(state: State) -> Iterator[State]:
-        for number in system.receivable(state):
-            outcome = system.apply(state, Action("receive", system.packet(number).dst, (), number))
+        for arrival in (each for number in system.receivable(state) for each in system.arrivals(state, number)):
+            outcome = system.apply(state, arrival)
             if not any(finding.property == "fault" for finding in outcome.findings):
                 yield bare(outcome.state)
 

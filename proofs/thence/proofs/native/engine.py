@@ -84,6 +84,8 @@ def why_not(system: System) -> str | None:
         return "messages are sent inside deliveries"
     if system.promises is not None:
         return "a formula is to become true in every fair run"
+    if system.interpreter.chooses:
+        return "a step has several outcomes, by what it chooses"
     if "causally_ordered" in system.protocol.properties:
         return "`causally_ordered` is judged by the interpreter"
     if system.sees_network:

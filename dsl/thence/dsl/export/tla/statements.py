@@ -88,6 +88,8 @@ class Operators:
                 return self._while(first, scope, onward(scope))
             case ir.For():
                 return self._for(first, scope, onward(scope))
+            case ir.Choose() | ir.Either():
+                raise Unsupported("a choice (`choose`, `either`)")
             case ir.Return():
                 return [scope.state]
             case ir.Send():
