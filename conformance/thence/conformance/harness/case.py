@@ -430,10 +430,14 @@ class Case:
         lockstep = self.lockstep
         assert lockstep is not None
         signature = _signature(commands)
-        if expected.fault is None and self._armed.get(process):
-            answers = self._answers(process, commands)
-            if answers:
-                expected = lockstep.seen(process, expected, answers)
+        answers = self._answers(process, commands) if self._armed.get(process) else ()
+        if lockstep.replay.chooses:
+            expected, several = lockstep.by_choice(process, expected, answers, signature, fifo=self.network.fifo)
+            if several:
+                self._leave_open(process, expected)
+                return _NO_SHADOWS
+        elif expected.fault is None and answers:
+            expected = lockstep.seen(process, expected, answers)
         shadows: Iterable[int]
         if signature == expected.signature and expected.fault is None:
             lockstep.accept(process, expected)
@@ -490,6 +494,13 @@ class Case:
         else:
             at = len(self.judge.log)
             self._unsettled = CaseFinding("nonconformance", process, str(found), at, divergence=found)
+
+    def _leave_open(self, process: int, expected: Expected) -> None:
+        """Several steps of the protocol do what the subject did: the events of the whole case decide."""
+        assert self.lockstep is not None
+        text = f"p{process}, {self.lockstep.replay.title(expected.input)}: several steps of the protocol do that"
+        self._matched, self.lockstep = self.lockstep.matched, None
+        self._unsettled = CaseFinding("nonconformance", process, text, len(self.judge.log))
 
     def _explained(self, process: int, expected: Expected, signature: Signature) -> Divergence:
         assert self.lockstep is not None

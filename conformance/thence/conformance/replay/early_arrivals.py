@@ -30,7 +30,7 @@ class EarlyArrivals:
     def has_effect(self, process: int, packet: int) -> bool:
         """Whether the packet, sent just now, could have had an effect at the process before this point of its log."""
         carried = self._steps.replay.carried(packet)
-        if carried is None:
+        if carried is None or self._steps.replay.chooses:
             return True
         log = self._now.entries[process]
         for place in range(self._now.places[process] - 1, -1, -1):

@@ -60,6 +60,14 @@ class Answer:
         return said
 
 
+def nonconformance(answer: Answer, event_index: int) -> CaseFinding | None:
+    """The finding that no run of the protocol has the events; None where one has, or may have."""
+    found = answer.divergence
+    if answer.verdict != "nonconforming" or found is None:
+        return None
+    return CaseFinding("nonconformance", found.process, str(found), event_index, divergence=found)
+
+
 @dataclass(slots=True)
 class PartialObservationReplay:
     """A protocol among `processes` processes, in which executions are replayed. It remembers steps.
@@ -130,11 +138,8 @@ class PartialObservationReplay:
         matched = replace(outcome, matched=answer.matched)
         if answer.verdict == "unknown":
             self.undecided += 1
-        if answer.verdict != "nonconforming" or answer.divergence is None:
-            return matched
-        found = answer.divergence
-        finding = CaseFinding("nonconformance", found.process, str(found), answer.matched, divergence=found)
-        return matched.settled_with(finding)
+        found = nonconformance(answer, answer.matched)
+        return matched if found is None else matched.settled_with(found)
 
     def answer(self, outcome: CaseOutcome) -> Answer | None:
         """Whether the protocol has a run with the events of the case; None where it has the delivery of a message that

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from thence.conformance.replay.findings import CaseOutcome
-from thence.conformance.replay.partial_observation import PartialObservationReplay, ended_early
+from thence.conformance.replay.partial_observation import PartialObservationReplay, ended_early, nonconformance
 from thence.conformance.replay.replay import Replay
 
 
@@ -38,9 +38,12 @@ class PermissiveReplay(Replay):
         if parted is None:
             return outcome
         answer = self._observed.answer(outcome)
+        open_ = parted.divergence is None  # several steps of the protocol did what the subject did
         if answer is None:  # Nobody sent what it delivers: no run has that.
-            return outcome.settled_with(parted)
+            return outcome.settled_with(None if open_ else parted)
         self.undecided += answer.verdict == "unknown"
+        if open_:
+            return outcome.settled_with(nonconformance(answer, parted.event_index))
         if answer.verdict == "conforming" and ended_early(outcome) is None:
             return replace(outcome.settled_with(None), other_order=outcome.other_order or parted.text)
         return outcome.settled_with(parted if answer.verdict == "nonconforming" else None)

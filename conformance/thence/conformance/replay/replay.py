@@ -9,6 +9,7 @@ one arrives, the interpreter receives the other.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
@@ -16,6 +17,7 @@ from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
 from thence.dsl import ir
+from thence.dsl.run.choices import Choices, Script, every_script
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Observation, Reactions, Step
 from thence.dsl.run.local_steps import LocalSteps
@@ -45,10 +47,12 @@ class Seen(NamedTuple):
     Attributes:
         answers: the application's reactions to deliveries.
         order: the messages delivered, in the order observed; empty: in the text's order.
+        script: what the step chose. It is not observed itself: see `Replay.alternatives`.
     """
 
     answers: Answers = ()
     order: tuple[str, ...] = ()
+    script: Script = ()
 
 
 MUST_WAIT: Final = "the application has to wait"
@@ -99,6 +103,7 @@ class Replay:
     _carries: dict[str, int | None] = field(init=False)
     steps: LocalSteps = field(init=False)
     _expected: dict[tuple[int, int, Input, Seen], Expected] = field(init=False, default_factory=dict)
+    _alternatives: dict[tuple[int, int, Input, Seen], tuple[Expected, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._interpreter = Interpreter(self.protocol, self.processes)
@@ -114,6 +119,7 @@ class Replay:
         """The numbers of the states in which the processes of a new case start. Forgets steps where there are many."""
         if len(self._expected) > REMEMBERED:
             self._expected.clear()
+            self._alternatives.clear()
             self.steps.forget()
         return [self.steps.state_number(self._interpreter.initial(process)) for process in range(self.processes)]
 
@@ -123,6 +129,30 @@ class Replay:
         known = self._expected.get(key)
         if known is None:
             known = self._expected[key] = self._take(process, state, given, seen)
+        return known
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the protocol chooses, so that an input may have several steps."""
+        return self._interpreter.chooses
+
+    def alternatives(self, process: int, state: int, given: Input, seen: Seen = TEXT) -> tuple[Expected, ...]:
+        """The protocol's steps, one for each way in which it chooses; of those that come to the same, the first."""
+        if not self._interpreter.chooses:
+            return (self.expected(process, state, given, seen),)
+        key = (process, state, given, seen)
+        known = self._alternatives.get(key)
+        if known is None:
+            different: dict[tuple[Any, ...], Expected] = {}
+
+            def run(choices: Choices) -> None:
+                with suppress(Fault):
+                    self._run(process, state, given, observe=False, seen=seen, choices=choices)
+
+            for script in every_script(run):
+                found = self.expected(process, state, given, seen._replace(script=script))
+                different.setdefault((found.state, found.signature, found.shadows, found.fault), found)
+            known = self._alternatives[key] = tuple(different.values())
         return known
 
     @property
@@ -212,7 +242,16 @@ class Replay:
                     assert_never(emission)
         return Expected(self.steps.state_number(step.state), tuple(signature), tuple(shadows), None, given, seen)
 
-    def _run(self, process: int, state: int, given: Input, *, observe: bool, seen: Seen = TEXT) -> Step:
+    def _run(
+        self,
+        process: int,
+        state: int,
+        given: Input,
+        *,
+        observe: bool,
+        seen: Seen = TEXT,
+        choices: Choices | None = None,
+    ) -> Step:
         local = self.steps.state(state)
         cause: Cause
         match given:
@@ -232,13 +271,24 @@ class Replay:
                 cause = self.steps.packet(packet)
             case _:
                 raise AssertionError(f"no input of a step: {given}")
-        if seen == TEXT:
-            return self._interpreter.step(process, local, cause, observe=observe)
+        if choices is None and seen.script:
+            choices = Choices(seen.script)
+        if not seen.answers and not seen.order:
+            return self._interpreter.step(process, local, cause, choices=choices, observe=observe)
         answers = tuple((after, Message(process, number, to)) for after, number, to in seen.answers)
-        return self._interpreter.as_observed(process, local, cause, Observation(answers, seen.order), observe=observe)
+        how = Observation(answers, seen.order)
+        return self._interpreter.as_observed(process, local, cause, how, choices, observe=observe)
 
-    def _text_step(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
-        return self._interpreter.step(process, local, cause, reactions, observe=observe)
+    def _text_step(
+        self,
+        process: int,
+        local: LocalState,
+        cause: Cause,
+        reactions: Reactions,
+        choices: Choices | None,
+        observe: bool,
+    ) -> Step:
+        return self._interpreter.step(process, local, cause, reactions, choices, observe=observe)
 
     # --- words -------------------------------------------------------------------------------
 
@@ -342,6 +392,21 @@ class Lockstep:
         """The expected step, in which the application reacts to deliveries."""
         return self.replay.expected(process, self.states[process], expected.input, Seen(answers))
 
+    def by_choice(
+        self, process: int, expected: Expected, answers: Answers, got: Signature, *, fifo: bool
+    ) -> tuple[Expected, bool]:
+        """The step that the subject may have taken where the protocol chooses, and whether another one fits as well.
+
+        Where none fits: one that sends the same packets, if there is such, and then some other.
+        """
+        seen = Seen(answers)
+        there = self.replay.alternatives(process, self.states[process], expected.input, seen)
+        able = [each for each in there if each.fault is None]
+        fitting = [each for each in able if each.signature == got]
+        loosely = [each for each in able if self.reordered(process, each, got, fifo=fifo) is not None]
+        found = fitting or loosely or [each for each in able if same_packets(each.signature, got)] or able or [*there]
+        return found[0], len({*fitting, *loosely}) > 1
+
     def reordered(self, process: int, expected: Expected, got: Signature, *, fifo: bool) -> Reordered | None:
         """The step with the same emissions in the order of `got`, if that is free; see `Reordered`."""
         if expected.fault is not None:
@@ -350,7 +415,7 @@ class Lockstep:
         if order != expected.deliveries:
             if self.replay.promises_total_order:
                 return None
-            seen = Seen(expected.seen.answers, order)
+            seen = expected.seen._replace(order=order)
             expected = self.replay.expected(process, self.states[process], expected.input, seen)
             if expected.fault is not None or expected.deliveries != order:
                 return None

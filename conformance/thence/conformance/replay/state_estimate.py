@@ -22,7 +22,7 @@ from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.postponement import Postponement
 from thence.conformance.replay.process_logs import Arrival, Delivery, Entry, Having, Sending
 from thence.conformance.replay.refusal import Refusal
-from thence.conformance.replay.replay import TEXT, Expected, Input, Seen
+from thence.conformance.replay.replay import Expected, Input, Seen
 
 MOST_STATES: Final = 20_000
 """Default number of configurations that a search visits beyond those of its first attempt."""
@@ -206,8 +206,13 @@ class RunSearch:
         send after the last one is a step of its own.
         """
         state = self._now.locals[process]
+        for alternative in self._replay.alternatives(process, state, given):
+            yield from self._outcomes_of(process, given, own, alternative.seen)
+
+    def _outcomes_of(self, process: int, given: Input, own: int, seen: Seen) -> Iterator[tuple[Expected, int]]:
+        """The same, for what the protocol chooses by the script of `seen`."""
+        state, script = self._now.locals[process], seen.script
         log, start = self._now.entries[process], self._now.places[process]
-        seen = TEXT
         for _ in range(len(log) - start + 1):
             expected = self._replay.expected(process, state, given, seen)
             if expected.fault is not None:
@@ -215,7 +220,7 @@ class RunSearch:
             found = self._found(self._steps.deliveries(process, expected), log, start + own)
             if found is None:
                 return
-            at, wanted = found
+            at, wanted = found[0], found[1]._replace(script=script)
             if not wanted.answers or wanted == seen:
                 if at > start:
                     yield expected, at - start
@@ -255,22 +260,23 @@ class RunSearch:
     ) -> Iterator[Move]:
         """The step, if no log shows any of it, and it is of use now."""
         now = self._now
-        expected = self._replay.expected(process, now.locals[process], given)
-        if expected.fault is None and not self._steps.deliveries(process, expected):
-            blocks = channel >= 0 and not self._conditions.reordering and len(now.channels[channel]) > 1
-            if (
-                blocks
-                or self._postponement.sends(expected)
-                or (expected.state != now.locals[process] and not self._can_wait(process, hidden))
-            ):
-                yield Move(process, expected, 0, channel, packet)
+        for expected in self._replay.alternatives(process, now.locals[process], given):
+            if expected.fault is None and not self._steps.deliveries(process, expected):
+                blocks = channel >= 0 and not self._conditions.reordering and len(now.channels[channel]) > 1
+                if (
+                    blocks
+                    or self._postponement.sends(expected)
+                    or (expected.state != now.locals[process] and not self._can_wait(process, hidden))
+                ):
+                    yield Move(process, expected, 0, channel, packet)
 
     def _can_wait(self, process: int, hidden: list[HiddenArrival]) -> bool:
         """Whether every silent step of the process can be taken later. NOTE(put off).
 
-        Where packets may come again, there are too many inputs to find that out.
+        Where packets may come again, there are too many inputs to find that out. Where the protocol chooses, an input has
+        no one effect that could be compared.
         """
-        if self._conditions.duplicating:
+        if self._conditions.duplicating or self._replay.chooses:
             return False
         inputs = tuple(self._now.inputs(process, hidden))
         return self._postponement.can_wait(process, self._now.locals[process], inputs)

@@ -6,6 +6,7 @@ from a protocol before any implementation is there. Named `protocol:FILE` and `p
 
 from __future__ import annotations
 
+import random
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from thence.conformance.systems.foreign import Answered
 from thence.dsl import ir
 from thence.dsl.find import NotThere, protocol_of, specification
 from thence.dsl.ir import PERIODICALLY
+from thence.dsl.run.choices import Choices, Drawn
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, Observation, Step
 from thence.dsl.run.values import Message, Occurrence, Packet
@@ -52,6 +54,7 @@ class ProtocolProcess:
         self._identity = identity
         self._state = interpreter.initial(identity)
         self._sent = 0
+        self._steps = 0
         self._armed: list[Message] = []
         self.react = None if interpreter.has_guard else self._react
         for handler in interpreter.protocol.inputs:
@@ -109,14 +112,16 @@ class ProtocolProcess:
 
     def _took(self, cause: Cause) -> list[impl.Command | Answered]:
         """The commands of the step. The application reacts to one of its deliveries with all that it has to send."""
-        step = self._interpreter.step(self._identity, self._state, cause)
+        choices = self._choosing(cause) if self._interpreter.chooses else None
+        step = self._interpreter.step(self._identity, self._state, cause, choices=choices)
         delivered = [one.message.name for one in step.emissions if isinstance(one, Delivered)]
         armed: list[Message] = []
         if delivered and self._armed:
             armed, self._armed = self._armed, []
             answered = self._reacted_to(delivered)
-            step = self._step(cause, answered, armed)
+            step = self._step(cause, answered, armed, choices)
         self._state = step.state
+        self._steps += 1
         commands: list[impl.Command | Answered] = []
         for emission in step.emissions:
             match emission:
@@ -139,10 +144,15 @@ class ProtocolProcess:
         for the end of the handler."""
         return delivered[-1 if self._interpreter.sends_deliver else 0]
 
-    def _step(self, cause: Cause, answered: str, armed: list[Message]) -> Step:
+    def _choosing(self, cause: Cause) -> Choices:
+        """What the protocol chooses in its next step: drawn, by all that has happened at the process."""
+        return Drawn(random.Random(f"{self._identity} {self._steps} {self._state} {cause}"))
+
+    def _step(self, cause: Cause, answered: str, armed: list[Message], choices: Choices | None) -> Step:
         """The step with the application's reaction to the delivery of the message `answered`."""
         seen = Observation(tuple((answered, message) for message in armed))
-        return self._interpreter.as_observed(self._identity, self._state, cause, seen)
+        again = None if choices is None else self._choosing(cause)
+        return self._interpreter.as_observed(self._identity, self._state, cause, seen, again)
 
 
 class ProtocolSystem:

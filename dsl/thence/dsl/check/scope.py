@@ -10,6 +10,7 @@ from thence.dsl.check.terms.delivery import delivery_of
 from thence.dsl.check.terms.environment import listed
 from thence.dsl.check.workload import ProtocolKind, Settings, build_workload, overridden, silent_senders
 from thence.dsl.ir.properties import COMPLETES
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.text import syntax
 from thence.dsl.text.programs import imbalance
 from thence.dsl.text.reporter import Reporter
@@ -38,7 +39,10 @@ def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
     )
     sends = any(handler.event == "causal_send" for handler in subject.handlers)
     tree = any(word.text == "tree" for word in subject.network)
-    return ProtocolKind(delivery, tree, timers_of(subject), sends, inputs, kinds_of(subject.values))
+    chooses = any(
+        isinstance(node, syntax.Choose | syntax.Either) for node in nodes((subject.handlers, subject.procedures))
+    )
+    return ProtocolKind(delivery, tree, timers_of(subject), sends, inputs, kinds_of(subject.values), chooses)
 
 
 def _type_name(parameter: syntax.Parameter) -> str:

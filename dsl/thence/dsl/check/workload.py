@@ -33,7 +33,8 @@ Settings = Mapping[str, Setting]
 class ProtocolKind:
     """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree, the
     names of its timers, whether its application sends messages, and what else it does: each input with the names and
-    types of its parameters. `constants`: name, type and value of each constant and role.
+    types of its parameters. `constants`: name, type and value of each constant and role. `chooses`: whether a step may
+    have several outcomes.
     """
 
     delivery: ir.Delivery = "unicast"
@@ -42,6 +43,7 @@ class ProtocolKind:
     sends: bool = True
     inputs: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     constants: tuple[tuple[str, str, int | bool], ...] = ()
+    chooses: bool = False
 
 
 ANY_PROTOCOL = ProtocolKind()
@@ -54,7 +56,9 @@ def kind_of(protocol: ir.Protocol) -> ProtocolKind:
         for each in protocol.inputs
     )
     constants = tuple((one.name, str(one.type), one.value) for one in protocol.constants)
-    return ProtocolKind(protocol.delivery, protocol.network.tree, protocol.timers, protocol.sends, inputs, constants)
+    return ProtocolKind(
+        protocol.delivery, protocol.network.tree, protocol.timers, protocol.sends, inputs, constants, protocol.chooses
+    )
 
 
 def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
@@ -73,6 +77,9 @@ def build_workload(
     for setting in settings.values():
         _check_range(setting, reporter)
         _check_timer(setting, kind, reporter)
+        if kind.chooses and setting.name in ("for_ever", "prompt_sends"):
+            said = f"`{setting.name.replace('_', ' ')}`, but the protocol chooses (`choose`, `either`)"
+            reporter.error("E0621", setting.span, said, "scopes of such a protocol have an end")
         if not kind.sends and setting.name in (*_OF_SENDS, NAME):
             words = setting.name.replace("_", " ")
             said = f"`{words}`, but the application of the protocol sends no messages: it has no `on causal_send`"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from random import Random
 from typing import TypeAlias
 
 from thence.dsl.ir.types import Type
-from thence.dsl.run.values import Value
+from thence.dsl.run.values import Fault, Value
 from thence.spec.user_error import UserError
 
 Script: TypeAlias = tuple[int, ...]
@@ -49,13 +50,14 @@ class Choices:
     chosen: list[Chosen] = field(default_factory=list)
 
     def pick(self, count: int) -> int:
-        """The alternative to take, of `count`."""
+        """The alternative to take, of `count`. Raises: Fault, where the script is one of another step."""
         if count == 1:
             return 0
         position = len(self.options)
         self.options.append(count)
         taken = self.script[position] if position < len(self.script) else 0
-        assert taken < count, "a script of another step"
+        if taken >= count:
+            raise Fault("this alternative is not there")
         return taken
 
     @property
@@ -63,6 +65,23 @@ class Choices:
         """The script of the step, in full."""
         given = self.script[: len(self.options)]
         return (*given, *(0,) * (len(self.options) - len(given)))
+
+
+class Drawn(Choices):
+    """Choices that are drawn evenly."""
+
+    def __init__(self, draw: Random) -> None:
+        Choices.__init__(self)
+        self._draw = draw
+
+    def pick(self, count: int) -> int:
+        """The alternative to take, of `count`."""
+        if count == 1:
+            return 0
+        self.options.append(count)
+        taken = self._draw.randrange(count)
+        self.script = (*self.script, taken)
+        return taken
 
 
 def every_script(step: Callable[[Choices], None]) -> Iterator[Script]:

@@ -16,6 +16,11 @@ from thence.dsl.run.causality import sent
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.system import Action, Outcome, State, System
 from thence.dsl.run.values import Fault, Message, messages_in, most_elements
+from thence.spec.user_error import UserError
+
+
+class NotForChoices(UserError, ValueError):
+    """A protocol that chooses, in a scope in which messages are sent for ever or promptly."""
 
 
 @dataclass(slots=True)
@@ -29,6 +34,13 @@ class ReusedIdentities(System):
     _in_locals: dict[int, frozenset[tuple[int, int]]] = field(init=False, default_factory=dict)
     _largest: dict[int, int] = field(init=False, default_factory=dict)
     _in_packets: dict[int, frozenset[tuple[int, int]]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        System.__post_init__(self)
+        if self.interpreter.chooses:
+            raise NotForChoices(
+                f"`{self.protocol.name}` chooses: its scopes have neither `for ever` nor `prompt sends`"
+            )
 
     def application_sends(self, state: State) -> Iterator[Action]:
         for process in range(self.workload.processes):

@@ -41,7 +41,9 @@ class LocalSteps:
     _packets: list[Packet] = field(init=False, default_factory=list)
     _packet_numbers: dict[Packet, int] = field(init=False, default_factory=dict)
     _scripts: dict[tuple[int, int, GivenCause, Reactions], tuple[Script, ...]] = field(init=False, default_factory=dict)
-    _taken: dict[tuple[int, int, GivenCause, Reactions, Script], LocalStep | Fault] = field(init=False, default_factory=dict)
+    _taken: dict[tuple[int, int, GivenCause, Reactions, Script], LocalStep | Fault] = field(
+        init=False, default_factory=dict
+    )
 
     def __len__(self) -> int:
         """The number of remembered steps."""
@@ -49,7 +51,14 @@ class LocalSteps:
 
     def forget(self) -> None:
         """Forgets all steps and all numbers."""
-        for table in (self._states, self._state_numbers, self._packets, self._packet_numbers, self._taken, self._scripts):
+        for table in (
+            self._states,
+            self._state_numbers,
+            self._packets,
+            self._packet_numbers,
+            self._taken,
+            self._scripts,
+        ):
             table.clear()
 
     def state(self, number: int) -> LocalState:
@@ -113,9 +122,7 @@ class LocalSteps:
         choices = Choices(script) if script or observe else None
         return self.handle(process, self._states[before], reason, reactions, choices, observe)
 
-    def scripts(
-        self, process: int, before: int, cause: GivenCause, reactions: Reactions = ()
-    ) -> tuple[Script, ...]:
+    def scripts(self, process: int, before: int, cause: GivenCause, reactions: Reactions = ()) -> tuple[Script, ...]:
         """The scripts of the steps from the local state `before`: of those that come to the same, the first."""
         key = (process, before, cause, reactions)
         known = self._scripts.get(key)

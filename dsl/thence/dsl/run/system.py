@@ -331,18 +331,19 @@ class System:
         made = state.sends[process] + (action.kind == "send")
         if not self.workload.reactive or made >= self.workload.sends[process]:
             return
-        step = self.local_step(process, state.locals[process], action, self._subject(state, action))
-        if isinstance(step, Fault):
-            return
-        for number in range(sum(isinstance(emission, Delivered) for emission in step[1])):
+        before, subject = state.locals[process], self._subject(state, action)
+        steps = [self.local_step(process, before, each, subject) for each in self.by_choice(state, action)]
+        deliveries = [
+            sum(isinstance(one, Delivered) for one in step.emissions) for step in steps if not isinstance(step, Fault)
+        ]
+        for number in range(max(deliveries, default=0)):
             for destinations in self.workload.choices(process):
-                reacting = action._replace(reactions=((number, destinations),))
-                messages = self._reactions(state, reacting)
-                known = self.local_step(
-                    process, state.locals[process], reacting, self._subject(state, action), messages
-                )
-                if not isinstance(known, NotNow) and self._in_program(state, reacting):
-                    yield reacting
+                with_reaction = action._replace(reactions=((number, destinations),))
+                messages = self._reactions(state, with_reaction)
+                for reacting in self.by_choice(state, with_reaction):
+                    known = self.local_step(process, before, reacting, subject, messages)
+                    if _has_reacted(known) and self._in_program(state, reacting):
+                        yield reacting
 
     def _subject(self, state: State, action: Action) -> Message | None:
         """The message that the action sends, if it is a send."""
@@ -679,6 +680,13 @@ class System:
     def has_to_send(self, state: State, process: int) -> bool:
         """Whether the application of the process has a message left to send, now or later."""
         return state.sends[process] < self.workload.sends[process]
+
+
+def _has_reacted(step: LocalStep | Fault) -> bool:
+    """Whether the application has sent inside a delivery of the step, which it was to do; a fault is to be seen."""
+    if isinstance(step, Fault):
+        return not isinstance(step, NotNow)
+    return any(isinstance(each, Delivered) and each.then is not None for each in step.emissions)
 
 
 def cause_of(action: Action, message: Message | None) -> GivenCause:

@@ -367,9 +367,7 @@ class BodyBuilder(Transformer[Word, Any]):
         if len(blocks) > 1:
             otherwise = c[blocks[1]]
             self.bare_lines.add(c[blocks[0] + 1].line)
-        return syntax.Choose(
-            c[1], c[3], condition, c[blocks[0]], otherwise, span=extent(c), label=self.label(c)
-        )
+        return syntax.Choose(c[1], c[3], condition, c[blocks[0]], otherwise, span=extent(c), label=self.label(c))
 
     def either_statement(self, c: Children) -> syntax.Either:
         self.bare_lines.update(child.line for child in c if isinstance(child, Word) and str(child) == "or")

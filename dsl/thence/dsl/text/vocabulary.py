@@ -16,8 +16,8 @@ TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "m
 LINE_OPENERS = frozenset(
     (
         *TOP_LEVEL, "on", "procedure", "transition", "invariant", "stable", "reachable", "state", "record", "axiom",
-        "property", "let", "var", "while", "for", "choose", "either", "return", "send", "deliver", "require", "periodically", "network",
-        "message", "relation", "constant", "expect",
+        "property", "let", "var", "while", "for", "choose", "either", "return", "send", "deliver", "require",
+        "periodically", "network", "message", "relation", "constant", "expect",
     )
 )  # fmt: skip
 """Words that begin a line of their own: inside a bracket they show that it was left open."""

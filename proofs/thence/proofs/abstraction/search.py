@@ -109,7 +109,7 @@ def explore_abstraction(
     result = AbstractExploration()
     protocol = in_scope(protocol, workload)
     try:
-        _refuse(workload)
+        _refuse(protocol, workload)
         result.discipline = discipline_of(protocol)
         for identities in range(1, MOST_IDENTITIES + 1):
             result.identities = identities
@@ -138,11 +138,13 @@ def explore_abstraction(
     return result
 
 
-def _refuse(workload: ir.Workload) -> None:
+def _refuse(protocol: ir.Protocol, workload: ir.Workload) -> None:
     if workload.losses or workload.duplicates or workload.ticks or workload.timers:
         raise NotApplicable("losses, duplicates and ticks are for scopes that end")
     if workload.inputs:
         raise NotApplicable("the application has inputs besides causal sends")
+    if protocol.chooses:
+        raise NotApplicable("a step has several outcomes, by what it chooses")
 
 
 def _search(

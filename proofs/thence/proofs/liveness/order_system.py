@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from thence.dsl import ir
+from thence.dsl.run.choices import Choices
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Reactions, Step
@@ -105,7 +106,15 @@ class OrderAbstractSystem(ReusedIdentities):
 
     # --- steps -------------------------------------------------------------------------------
 
-    def _handle(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
+    def _handle(
+        self,
+        process: int,
+        local: LocalState,
+        cause: Cause,
+        reactions: Reactions,
+        choices: Choices | None,
+        observe: bool,
+    ) -> Step:
         lines = self.lines
         grown: set[tuple[Cell, Cell, int, int]] = set()
 
@@ -125,7 +134,7 @@ class OrderAbstractSystem(ReusedIdentities):
 
         state = self._local_changed(process, local, ordered)
         reason = self._packet_changed(cause, ordered) if isinstance(cause, Packet) else cause
-        step = self.interpreter.step(process, state, reason, reactions, observe=observe)
+        step = self.interpreter.step(process, state, reason, reactions, choices, observe=observe)
         after = self._local_changed(process, step.state, settle)
         emissions = tuple(self._settled(process, each, settle) for each in step.emissions)
         lines.settle()
