@@ -273,8 +273,8 @@ class RunSearch:
     def _can_wait(self, process: int, hidden: list[HiddenArrival]) -> bool:
         """Whether every silent step of the process can be taken later. NOTE(put off).
 
-        Where packets may come again, there are too many inputs to find that out. Where the protocol chooses, an input has
-        no one effect that could be compared.
+        Where packets may come again, there are too many inputs to find that out. Where the protocol chooses, an input
+        has no one effect that could be compared.
         """
         if self._conditions.duplicating or self._replay.chooses:
             return False

@@ -84,8 +84,6 @@ def why_not(system: System) -> str | None:
         return "messages are sent inside deliveries"
     if system.promises is not None:
         return "a formula is to become true in every fair run"
-    if system.interpreter.chooses:
-        return "a step has several outcomes, by what it chooses"
     if "causally_ordered" in system.protocol.properties:
         return "`causally_ordered` is judged by the interpreter"
     if system.sees_network:
@@ -202,6 +200,9 @@ class NativeEngine:
     def _symmetry(self) -> Symmetry | None:
         """The symmetry of the system, where it is asked for, there is any, and nothing speaks against it so far."""
         if "symmetry" not in self._reducing:
+            return None
+        if self.request.system.interpreter.chooses:
+            self._refuse("symmetry", "a step has several outcomes, by what it chooses")
             return None
         try:
             symmetry = Symmetry(self.request.system, self._shape)

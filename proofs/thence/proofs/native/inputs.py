@@ -46,6 +46,11 @@ class Inputs:
             for choice in shape.choices[process]
         ]
 
+    @property
+    def numbered(self) -> int:
+        """How many inputs there are besides arrivals."""
+        return len(self._numbered)
+
     def __getitem__(self, number: int) -> Input:
         if number < len(self._numbered):
             return self._numbered[number]

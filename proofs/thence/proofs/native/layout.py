@@ -36,6 +36,7 @@ class Shape:
         timers: for each timer, how often that of a process may fire; None: at any time when no packet is in flight.
         inputs: for each input, how often each process may have it, and with how many choices of arguments.
         ordered: whether the history has the order of deliveries.
+        chooses: whether a local step may have alternatives, by what the protocol chooses.
     """
 
     processes: int
@@ -47,6 +48,7 @@ class Shape:
     losses: int
     fifo: bool
     ordered: bool
+    chooses: bool = False
 
     @property
     def bases(self) -> tuple[int, ...]:
@@ -89,14 +91,14 @@ def shape_of(system: System) -> Shape:
     """The shape of a system's states."""
     workload = system.workload
     count = workload.processes
-    choices: list[list[tuple[int, ...]]] = [[] for _ in range(count)]
+    choices: list[dict[tuple[int, ...], None]] = [{} for _ in range(count)]
     for action in system.application_sends(system.initial()):
-        choices[action.process].append(action.destinations)
+        choices[action.process].setdefault(action.destinations)
     limits = tuple(map(workload.ticks_of, system.interpreter.timers))
     return Shape(
         count, tuple(workload.sends), tuple(map(tuple, choices)), limits,
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
-        not system.protocol.network.reordering, "total_order" in system.protocol.properties,
+        not system.protocol.network.reordering, "total_order" in system.protocol.properties, system.interpreter.chooses,
     )  # fmt: skip
 
 

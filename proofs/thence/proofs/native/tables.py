@@ -2,20 +2,21 @@
 
 The interpreter alone defines the steps of handlers: here its answers are written down. A step's key is the number
 of the local state, and the input. Its entry is the local state after it, and a list of operations on the rest of the
-global state; equal lists are kept once.
+global state; equal lists are kept once. Where the protocol chooses, the input in a key also has the number of an
+alternative, and an entry says whether there is a further one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.system import System, cause_of
 from thence.dsl.run.values import Fault, Message, Packet
-from thence.proofs.native.code.cells import FINDINGS, KNOWN, STEP_FACTOR, Operation
-from thence.proofs.native.inputs import Inputs
+from thence.proofs.native.code.cells import ALTERNATIVE, FINDINGS, KNOWN, MORE, STEP_FACTOR, Operation
+from thence.proofs.native.inputs import Input, Inputs
 from thence.proofs.native.invariants import LocalJudge
 from thence.proofs.native.layout import Shape
 from thence.proofs.native.memory import Array
@@ -23,6 +24,7 @@ from thence.proofs.native.progress_measure import Measure
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
 
 _WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
+_INPUT = (1 << ALTERNATIVE) - 1
 _SMALLEST = 1 << 12
 
 
@@ -156,7 +158,18 @@ class StepTable:
         return digest.hexdigest()
 
     def _entry(self, key: int) -> int:
-        local, known = key >> 32, self.inputs[key & _HALF]
+        local, given = key >> 32, key & _HALF
+        if not self.shape.chooses:
+            return self._entry_of(local, self.inputs[given])
+        alternative, known = given >> ALTERNATIVE, self.inputs[given & _INPUT]
+        cause = cause_of(known.action, known.message)
+        scripts = self.system.steps.scripts(known.action.process, local, cause)
+        if max(len(scripts) >> 32 - ALTERNATIVE, self.packets_used + self.inputs.numbered >> ALTERNATIVE):
+            raise MemoryError("there are too many different steps")
+        chosen = replace(known, action=known.action._replace(script=scripts[alternative]))
+        return self._entry_of(local, chosen) | (MORE if alternative + 1 < len(scripts) else 0)
+
+    def _entry_of(self, local: int, known: Input) -> int:
         step = self.system.local_step(known.action.process, local, known.action, known.message)
         if self.symmetry is not None:
             self.symmetry.check(known.action, known.message, local, step)

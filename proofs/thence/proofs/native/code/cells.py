@@ -160,5 +160,11 @@ class Operation(IntEnum):
 KNOWN = 1 << 61
 """Bit that every entry has: an entry is not 0."""
 
+MORE = 1 << 60
+"""Bit of an entry: the step has another alternative, by what the protocol chooses."""
+
+ALTERNATIVE = 20
+"""Of the input in a key: from this bit on stands the number of the alternative, where the protocol chooses."""
+
 STEP_FACTOR = 0x9E3779B97F4A7C15
 """Multiplies the key of a local step; the upper half places it."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from thence.proofs.native.code.cells import Own, Shared
+from thence.proofs.native.code.cells import ALTERNATIVE, MORE, Own, Shared
 from thence.proofs.native.code.emit import I64, NOWHERE, POINTER, VOID, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.local_steps import FAULT, LocalSteps
 from thence.proofs.native.code.packed import Packed, head_on_network
 from thence.proofs.native.code.store import Store
+
+MORE_AT = MORE.bit_length() - 1
 
 
 class Transitions:
@@ -19,7 +21,7 @@ class Transitions:
         self.steps = steps
         self.store = store
         self.layout, self.shape = steps.layout, steps.shape
-        self.step = self._define_step(module)
+        self.step = self._define_alternatives(module) if self.shape.chooses else self._define_step(module)
 
     def arrive(self, emit: ThreadEmitter, state: Packed, parent: Value) -> None:
         """A transition from the state `parent` has led to this one."""
@@ -30,6 +32,26 @@ class Transitions:
         emit.store(emit.add(emit.load(emit.own, Own.EDGES), 1), emit.own, Own.EDGES)
 
     # --- steps of processes ------------------------------------------------------------------
+
+    def _define_alternatives(self, module: Value) -> Value:
+        """alternatives(next, process, input, parent, before): every step of the process on an input, see `step`."""
+        step = self._define_step(module)
+        emit = define_for_thread(module, "alternatives", [POINTER, I64, I64, I64, POINTER], VOID)
+        words, process, given, parent, before = emit.arguments
+        state, kept = Packed(emit, self.layout, words), Packed(emit, self.layout, emit.reserve(self.layout.words))
+        state.copy_to(kept)
+        goes_on, at, entry = emit.reserve(1), emit.reserve(1), emit.reserve(1)
+        emit.store(1, goes_on)
+        emit.store(given, at)
+        with emit.repeat(lambda: emit.nonzero(emit.load(goes_on))):
+            kept.copy_to(state)
+            found = emit.invoke(self.steps.lookup, self.steps.key(emit, state, process, emit.load(at)))
+            emit.store(found, entry)
+            emit.invoke(step, words, process, emit.load(at), parent, before)
+            emit.store(emit.both(emit.down(emit.load(entry), MORE_AT), 1), goes_on)
+            emit.store(emit.add(emit.load(at), 1 << ALTERNATIVE), at)
+        emit.give()
+        return emit.function
 
     def _define_step(self, module: Value) -> Value:
         """step(next, process, input, parent, before): the step that a process takes on an input changes `next`.
