@@ -1,0 +1,64 @@
+"""Protocols that choose: the engines agree on drawn ones, and what is said of `delivered` is what the definition says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.proofs.fairness.by_definition import Definition, TooLarge
+from tests.proofs.fairness.random_protocols import random_text, random_workload
+from tests.proofs.random_choices import with_choices
+from tests.proofs.test_random_protocols import Draw, Specify, Tally, compare
+
+from thence.dsl.load import load_bytes
+from thence.dsl.run import execute
+from thence.dsl.run.system import System
+from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Exploration
+from thence.proofs.native import disk_search, state_files, state_store
+
+LIVE = ("pass", "flag := not flag", "flag := true", "kept.clear()")
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("start", range(0, 60, 10))
+def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
+    monkeypatch.setattr(execute, "STEP_BUDGET", 200)
+    for module in (disk_search, state_files):
+        monkeypatch.setattr(module, "PARTS", 4)
+    for module in (disk_search, state_store):
+        monkeypatch.setattr(module, "FIRST_INDEX", 1 << 10)
+    tally = Tally()
+    chosen = 0
+    for seed in range(start, start + 10):
+        draw = Draw(seed)
+        (protocol,) = specify(with_choices(draw.text(), seed)).protocols
+        chosen += protocol.chooses
+        compare(protocol, draw.workload(protocol), tally, most=800)
+    assert tally.compared and chosen > 5
+
+
+def said(found: Exploration) -> str:
+    assert found.complete
+    return "refuted" if found.violations else "unknown" if found.undecided else "holds"
+
+
+@pytest.mark.parametrize("first", [0, pytest.param(100, marks=pytest.mark.long)])
+def test_delivered_is_what_the_definition_says(first: int) -> None:
+    """A run chooses as it likes: no choice is fair."""
+    tally = Counter[str]()
+    for seed in range(first, first + 100):
+        draw = Random(seed)
+        text = with_choices(random_text(draw), seed, LIVE)
+        loaded = load_bytes(Path("random.thence"), text.encode())
+        assert loaded.specification is not None, text
+        (protocol,), workload = loaded.specification.protocols, random_workload(draw)
+        try:
+            expected = Definition(System(protocol, workload), most=200).verdict()
+        except TooLarge:
+            continue
+        assert said(explore(protocol, workload, ["delivered"])) == expected, seed
+        tally[f"{expected}, {protocol.chooses}"] += 1
+    assert tally["refuted, True"] > 10 and tally["holds, True"] > 2, tally
