@@ -203,7 +203,7 @@ class FinishedRun:
         return late, never
 
     def _overtaking(self, index: int, process: int, record: PackedRecord) -> Fault:
-        """The fault of a delivery over undelivered predecessors. The messages to its process are counted from now on."""
+        """The fault of a delivery over undelivered predecessors. Messages to its process are counted from now on."""
         if not self._deliverers:
             self._deliverers = deliverers(self._execution)
         if process not in self._awaited:
