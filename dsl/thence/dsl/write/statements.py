@@ -1,7 +1,7 @@
 """Statements as canonical lines.
 
-What the source has on one line stays on one line: simple statements separated by `;`, and the body of an
-`if` behind its `:`. A tree without places is printed one statement a line.
+What the source has on one line stays on one line: simple statements separated by `;`, and a body behind the `:` of
+its header. A tree without places is printed one statement a line.
 """
 
 from __future__ import annotations
@@ -58,11 +58,29 @@ def with_body(header: list[Line], header_end: int, body: tuple[Stmt, ...], bare:
     """A header (its last line without `:`) and its body, on the header's line if the source has it there."""
     depth = header[0].depth
     last = header[-1]
-    if header_end and body[0].span.line == header_end and _sharing_a_line(body) == len(body):
-        text = f"{last.text}: " + "; ".join(_simple_text(statement) for statement in body)
-        if len(text) + INDENT * last.depth <= WIDTH:
-            return [*header[:-1], replace(last, text=text)]
+    text = _on_the_line(body, header_end)
+    if text is not None and len(f"{last.text}: {text}") + INDENT * last.depth <= WIDTH:
+        return [*header[:-1], replace(last, text=f"{last.text}: {text}")]
     return [*header[:-1], replace(last, text=f"{last.text}:"), *block_lines(body, depth + 1, bare)]
+
+
+def _on_the_line(body: tuple[Stmt, ...], line: int) -> str | None:
+    """A body as it stands behind the `:` of its header; None if the source does not have all of it on this line."""
+    if not line or any(not statement.span.line == statement.span.end_line == line for statement in body):
+        return None
+    match body:
+        case (syntax.If(condition, then, ()),):
+            header, inner = f"if {text_of(condition)}", then
+        case (syntax.While(condition, inner),):
+            header = f"while {text_of(condition)}"
+        case (syntax.For(name, domain, inner, ref),):
+            header = f"for {'ref ' if ref else ''}{name.text} in {text_of(domain)}"
+        case _ if any(isinstance(statement, _COMPOUND) for statement in body):
+            return None
+        case _:
+            return "; ".join(_simple_text(statement) for statement in body)
+    text = _on_the_line(inner, line)
+    return None if text is None else f"{header}: {text}"
 
 
 def _sharing_a_line(statements: tuple[Stmt, ...]) -> int:
