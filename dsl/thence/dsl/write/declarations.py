@@ -305,7 +305,7 @@ class _Printer:
             case syntax.Expect(verdict, names, scope, settings):
                 where = f" in {scope.text}" if scope is not None else ""
                 if settings:
-                    where = " with " + ", ".join(setting_text(setting, True) for setting in settings)
+                    where = " with " + ", ".join(setting_text(setting) for setting in settings)
                 return f"expect {verdict}{' ' + _names(names) if names else ''}{where}"
             case syntax.MessageKind(name, parameters, carries):
                 moved = f" carries {carries.text}" if carries is not None else ""
