@@ -15,13 +15,13 @@ from thence.dsl.check.definitions import warn_of_unused_definitions
 from thence.dsl.check.expectations import Exploration
 from thence.dsl.check.link import check_link
 from thence.dsl.check.machine import check_machine
-from thence.dsl.check.mutant import check_mutant
+from thence.dsl.check.mutants.mutant import check_mutant
 from thence.dsl.check.protocol import check_protocol
 from thence.dsl.check.result_names import check_names_of_file
 from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
-from thence.dsl.check.theory import check_theorem, check_theory
 from thence.dsl.check.terms.kept_names import without_echoes
+from thence.dsl.check.theory import check_theorem, check_theory
 from thence.dsl.check.unused import warn_of_unexplored
 from thence.dsl.check.workload import Settings
 from thence.dsl.ir.traversal import depth
@@ -44,7 +44,9 @@ def elaborate(file: syntax.File, name: str) -> tuple[ir.Specification | None, tu
     """
     work = _Elaboration(Reporter(name))
     specification = work.file(file, name)
-    return (specification if work.reporter.errors == 0 else None), in_reading_order(without_echoes(file, work.reporter.found))
+    return (specification if work.reporter.errors == 0 else None), in_reading_order(
+        without_echoes(file, work.reporter.found)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -532,12 +532,39 @@ class Conforms(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
+class Edit(Node):
+    """An edit of one statement, which is `place`, restated; a statement with a body is named by its header, so its body
+    is empty there.
+
+    `replace S by: BODY`, `drop S`, `before S: BODY`, `after S: BODY` with `body`; `replace HEADER by HEADER` (`header`)
+    with the new header as `body`; `inside HEADER: EDITS` with `edits` of statements in its body.
+    """
+
+    action: Literal["replace", "drop", "before", "after", "header", "inside"]
+    place: Stmt
+    body: tuple[Stmt, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Node):
+    """`change procedure NAME: EDITS`: edits of one part of the subject, in this order.
+
+    `name` is that of the procedure, transition, packet kind, input or timer, if it has one.
+    """
+
+    event: Literal["procedure", "transition", "causal_send", "receive", "periodically", "input"]
+    name: Name | None
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Mutant(Declaration):
     """`mutant NAME of SUBJECT:` a protocol or machine that restates what it changes, by name.
 
     The body is that of a protocol or of a machine. A handler, procedure, transition, state variable, constant, role or
     invariant of the same name replaces the subject's; a new one is added. `network` replaces all that the subject says
-    of its network.
+    of its network. `changes` edit single statements.
     """
 
     subject: Name
@@ -554,6 +581,7 @@ class Mutant(Declaration):
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
     network: tuple[Name, ...] = field(default=(), kw_only=True)
     values: tuple[NamedValue, ...] = field(default=(), kw_only=True)
+    changes: tuple[Change, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

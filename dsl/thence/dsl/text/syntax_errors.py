@@ -85,8 +85,8 @@ class _Case:
     def slip(self) -> Slip:
         rules = (
             self.indentation, self.body, self.body_below, self.doc, self.stray_else, self.header_behind,
-            self.assignment, self.place_or_act, self.foreign, self.misspelt, self.misspelt_handler, self.quantifier, self.colon, self.verdict, self.misspelt_here,
-            self.sender, self.receiver,
+            self.assignment, self.place_or_act, self.foreign, self.misspelt, self.misspelt_handler, self.quantifier,
+            self.colon, self.verdict, self.misspelt_here, self.sender, self.receiver,
             self.connection, self.type_, self.name, self.expression, self.number, self.separator, self.leftover,
         )  # fmt: skip
         for rule in rules:
@@ -195,7 +195,7 @@ class _Case:
             "E0107",
             f"`{heads[-1]}` stands on the line of another header, and its body is missing there",
             at=span_of(heads[-1]),
-            note=f"a body on deeper lines belongs to a line's first header: put this `{heads[-1]}` on a line of its own",
+            note=f"a body on deeper lines is that of a line's first header: give this `{heads[-1]}` its own line",
         )
 
     def doc(self) -> Slip | None:
@@ -221,7 +221,8 @@ class _Case:
         if self.text not in HEADERS or str(self.before) != ";" or "LET" not in self.accepted:
             return None
         note = "between `;` there are statements without a body"
-        return self.fault("E0120", f"`{self.text}` begins a line of its own, or stands behind a header's `:`", note=note)
+        message = f"`{self.text}` begins a line of its own, or stands behind a header's `:`"
+        return self.fault("E0120", message, note=note)
 
     # --- operators -----------------------------------------------------------------------------
 
