@@ -38,7 +38,7 @@ NAMING = (
 ONLY_BEFORE = {
     "after": r"(?= +[A-Za-z_])",
     "before": r"(?= +[A-Za-z_])",
-    "by": r"(?= +induction\b| *:| +(?:if|while|for)\b)",
+    "by": r"(?= +(?:induction|if|while|for)\b)|(?= *:)(?<![;,] by)(?<!\(by)(?<!  by)",
     "causal_send": r"(?=\()(?<=on causal_send)|(?=\(\w+\) +is\b)",
     "change": r"(?= +(?:procedure|transition|on|periodically)\b)",
     "deliver": r"(?= +[A-Za-z_])",
