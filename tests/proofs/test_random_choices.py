@@ -1,4 +1,4 @@
-"""Protocols that choose: the engines agree on drawn ones, and what is said of `delivered` is what the definition says."""
+"""Protocols that choose: the engines agree on drawn ones, and `delivered` is what the definition says."""
 
 from __future__ import annotations
 

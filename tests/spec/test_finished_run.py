@@ -14,13 +14,13 @@ from thence.spec.judgement import FEWEST_CHAINS, KEPT_MISSING, judge
 from thence.spec.oracle import Finding, Oracle
 
 
-def random_execution(random: Random) -> Execution:
+def random_execution(random: Random, most: int = 120) -> Execution:
     """Sends and deliveries in any order, some of them again, some of them where they do not belong."""
     processes = random.randint(1, random.choice((3, 6, 33)))
     strangers, disorder = random.choice((0.0, 0.05)), random.random()
     events: list[Event] = []
     waiting: list[list[str]] = [[] for _ in range(processes)]
-    for number in range(random.randrange(120)):
+    for number in range(random.randrange(most)):
         process = random.randrange(processes)
         sent = [event.message for event in events if isinstance(event, Send)]
         if sent and random.random() < strangers:
@@ -88,6 +88,8 @@ def check_against_the_oracle(execution: Execution) -> None:
     assert shown(judgement.duplicates) == expected["duplicate"]
     assert shown(judgement.phantoms) == expected["phantom"]
     assert judgement.fifo == (not expected["fifo"])
+    assert judgement.violating_deliveries == len(expected["causal"])
+    assert judgement.violating_pairs == sum(len(missing) for *_, missing in expected["causal"])
     assert judgement.undelivered == oracle.at_quiescence()
     direct, before = closure(sent_there(execution))
     for finding in (*judgement.violations, *judgement.gaps):
@@ -110,6 +112,42 @@ def test_many_random_executions(seed: int) -> None:
     random = Random(seed)
     for _ in range(200):
         check_against_the_oracle(random_execution(random))
+
+
+def test_counts_are_exact_where_findings_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs so long that lists of awaited messages are trimmed, and of each kind three findings are kept."""
+    monkeypatch.setattr("thence.spec.judgement.KEPT", 3)
+    random, kept = Random(3), 0
+    for _ in range(30):
+        execution = random_execution(random, 3_000)
+        oracle = Oracle(execution.processes)
+        delivered = {(event.process, event.message) for event in execution.events if isinstance(event, Deliver)}
+        pairs: list[list[str]] = []
+        gaps = 0
+        for event in execution.events:
+            for found in oracle.observe(event):
+                if found.kind == "causal":
+                    late = [each for each in found.missing if (found.process, each) in delivered]
+                    gaps += len(late) < len(found.missing)
+                    pairs += [late] if late else []
+        judgement = judge(execution)
+        assert judgement.violating_deliveries == len(pairs)
+        assert judgement.violating_pairs == sum(map(len, pairs))
+        assert judgement.undelivered_count == len(oracle.at_quiescence())
+        assert judgement.undelivered == oracle.at_quiescence()[:3]
+        assert [list(each.missing) for each in judgement.violations] == pairs[:3]
+        assert len(judgement.gaps) == min(3, gaps)
+        kept += len(pairs) > 100
+    assert kept > 5
+
+
+def test_a_message_to_the_same_destination_by_two_routes_is_one_message() -> None:
+    """Destinations named twice, or in another order, are the same queues."""
+    run = (Send(0, "a", (1, 1)), Send(0, "b", (2, 1)), Send(0, "c", (1, 2)), Deliver(1, "c"), Deliver(1, "a"))
+    judgement = judge(Execution(3, (*run, Deliver(1, "b"), Deliver(1, "a"))))
+    assert [each.missing for each in judgement.violations] == [("a", "b")]
+    assert (judgement.violating_pairs, judgement.fifo, judgement.duplicate) == (2, False, True)
+    assert [(each.process, each.message) for each in judgement.undelivered] == [(2, "b"), (2, "c")]
 
 
 def test_a_chain_is_as_short_as_by_breadth_first_search() -> None:

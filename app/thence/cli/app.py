@@ -11,6 +11,7 @@ import typer.completion
 
 from thence.cli.lazy import LazyGroup, UsageError, lazy_commands, lazy_group
 from thence.cli.session import fail_interrupted, fail_unwritten, fail_usage
+from thence.cli.texts import spare_conversion
 from thence.spec.user_error import UserError
 
 TRACE = {
@@ -144,6 +145,8 @@ def _options(
 def root() -> Any:
     """The command `thence`, with all its commands, none of which is imported yet."""
     group: Any = typer.main.get_command(app)
+    for parameter in group.params:
+        spare_conversion(parameter)
     for name, command in lazy_commands(COMMANDS).items():
         group.add_command(command, name)
     group.add_command(lazy_group("trace", "Judge, convert and draw recorded executions.", TRACE))

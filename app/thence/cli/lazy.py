@@ -17,6 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 from thence.cli.help.groups import folder_of
 from thence.cli.help.page import ReadableCommand, first_sentence, format_examples, format_group
 from thence.cli.help.values import make_readable
+from thence.cli.texts import SparingConversion, spare_conversion
+from thence.spec.collector import collector_at_rest
 from thence.spec.user_error import UserError
 
 COMMANDS = "thence.cli.commands"
@@ -26,7 +28,11 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 """The error for every fault of a command line; Typer exports the special cases only."""
 
 
-class LazyCommand(TyperCommand):
+class _Command(SparingConversion, ReadableCommand):
+    """A command with its options."""
+
+
+class LazyCommand(SparingConversion, TyperCommand):
     """A command's name and help, enough for lists of commands. `load` imports the rest."""
 
     def __init__(self, module: str, help: str) -> None:
@@ -36,16 +42,18 @@ class LazyCommand(TyperCommand):
 
     def load(self) -> Any:
         """The command with its options."""
-        function = getattr(import_module(self.module), str(self.name))
+        with collector_at_rest():
+            function = getattr(import_module(self.module), str(self.name))
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        app.command(self.name, cls=ReadableCommand, help=self.help)(function)
+        app.command(self.name, cls=_Command, help=self.help)(function)
         command = typer.main.get_command(app)
         for parameter in command.params:
             make_readable(parameter)
+            spare_conversion(parameter)
         return command
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(SparingConversion, TyperGroup):
     """A group whose lazy commands are loaded as soon as one of them is meant."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:

@@ -36,11 +36,16 @@ NAMING = (
 """Keywords that a declared name follows."""
 
 ONLY_BEFORE = {
-    "by": r"(?= +induction\b)",
+    "after": r"(?= +[A-Za-z_])",
+    "before": r"(?= +[A-Za-z_])",
+    "by": r"(?= +(?:induction|if|while|for)\b)|(?= *:)(?<![;,] by)(?<!\(by)(?<!  by)",
     "causal_send": r"(?=\()(?<=on causal_send)|(?=\(\w+\) +is\b)",
+    "change": r"(?= +(?:procedure|transition|on|periodically)\b)",
     "deliver": r"(?= +[A-Za-z_])",
     "delivery": r"(?= +(?:unicast|multicast|broadcast|off)\b)",
+    "drop": r"(?= +[A-Za-z_])",
     "fifo": r"(?= *(?:$|#))(?<=^  fifo)",
+    "inside": r"(?= +(?:if|while|for)\b)",
     "link": r"(?= +[A-Za-z_]\w* +to\b)",
     "message": r"(?= +[A-Za-z_]\w* *(?:\(|$|carries\b))",
     "number": r"(?= +of +messages\b)",
@@ -49,6 +54,7 @@ ONLY_BEFORE = {
     "process": r"(?<=per process)",
     "queue": r"(?= +of\b)",
     "receive": r"(?<!fair receive)(?<!, receive)(?= *(?:;|$|#|from\b|[A-Za-z_]\w*\())",
+    "replace": r"(?= +[A-Za-z_])",
     "self": r"(?= +sends\b)",
     "starvation": r"(?= +[A-Za-z_])",
     "to": r"(?! *\()",

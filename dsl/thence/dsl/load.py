@@ -10,6 +10,7 @@ from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
 from thence.dsl.text.diagnostics import Diagnostic, SourceText, nearest
 from thence.dsl.text.parse import MAX_BYTES, decode, parse
+from thence.spec.collector import collector_at_rest
 from thence.spec.user_error import UserError
 
 SUFFIX = ".thence"
@@ -98,10 +99,11 @@ def load_bytes(path: Path, content: bytes, size: int = 0) -> Loaded:
     source = SourceText(file, text or "")
     if text is None:
         return Loaded(path, source, None, unreadable)
-    tree, diagnostics = parse(text, file)
-    if tree is None:
-        return Loaded(path, source, None, diagnostics)
-    if not tree.declarations:
-        raise SourceError(f"{path} declares nothing; a file has at least a protocol, a machine or a theory")
-    specification, more = elaborate(tree, file)
+    with collector_at_rest():
+        tree, diagnostics = parse(text, file)
+        if tree is None:
+            return Loaded(path, source, None, diagnostics)
+        if not tree.declarations:
+            raise SourceError(f"{path} declares nothing; a file has at least a protocol, a machine or a theory")
+        specification, more = elaborate(tree, file)
     return Loaded(path, source, specification, (*diagnostics, *more))

@@ -89,17 +89,20 @@ def shortest_chain(
     scanned = [0] * len(logs)
     frontier = {last.sender: _Step(last, None)}
     while frontier:
+        unread = {
+            process: logs[process][scanned[process] : step.message.position] for process, step in frontier.items()
+        }
+        for process, step in frontier.items():
+            if first in unread[process]:
+                return _names(_Step(first, step))
         found: dict[int, _Step[Past]] = {}
         for process, step in frontier.items():
-            position = step.message.position
-            for earlier in logs[process][scanned[process] : position]:
-                if earlier is first:
-                    return _names(_Step(first, step))
+            for earlier in unread[process]:
                 sender = earlier.sender
                 if earlier.position > furthest[sender] and sender != process:
                     furthest[sender] = earlier.position
                     found[sender] = _Step(earlier, step)
-            scanned[process] = max(scanned[process], position)
+            scanned[process] = max(scanned[process], step.message.position)
         frontier = found
     return ()
 

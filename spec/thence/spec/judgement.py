@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from thence.spec.collector import collector_at_rest
-from thence.spec.events import Deliver, Execution
+from thence.spec.events import Execution
 from thence.spec.finished_run import Fault, FinishedRun, PackedRecord
 from thence.spec.oracle import CHAINS, Finding, FindingKind
 
@@ -28,9 +28,10 @@ KEPT_MISSING: Final = 100_000
 """Of each kind, findings are kept as long as they name no more missing messages than this; the first one always is."""
 
 FEWEST_CHAINS: Final = 5
-CHAIN_EVENTS: Final = 10_000_000
-"""A chain costs time linear in the run. `CHAINS` are worked out for each kind of finding, fewer in runs so long that
-all of them would read more events than this, and never fewer than `FEWEST_CHAINS`."""
+CHAIN_EVENTS: Final = 2_000_000
+"""A chain costs time linear in the run. `CHAINS` are worked out for each kind of finding. In runs so long that these
+would read more events than this there are fewer, of violations first, then of gaps, and never fewer than
+`FEWEST_CHAINS` of both together: as many as are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,11 @@ class Judgement:
         violations: findings `causal`, each with the predecessors that came later.
         gaps: findings `gap`, each with the predecessors that never came.
         duplicates, phantoms: the deliveries in excess.
-        undelivered: findings `stuck`, all of them.
-        withheld, lost: `undelivered` parted by whether the message arrived; None without recorded arrivals.
+        undelivered: findings `stuck`.
+        withheld, lost: findings `stuck` parted by whether the message arrived; None without recorded arrivals.
         events, sends, deliveries: how many there are; deliveries in excess count.
         violating_deliveries, violating_pairs: how many there are in all.
+        undelivered_count, withheld_count: how many deliveries there are in all that are stuck, and withheld.
     """
 
     causal: bool
@@ -64,6 +66,8 @@ class Judgement:
     deliveries: int
     violating_deliveries: int
     violating_pairs: int
+    undelivered_count: int
+    withheld_count: int | None
 
     @property
     def first_violation(self) -> Finding | None:
@@ -94,8 +98,8 @@ class Judgement:
                 "deliveries": self.deliveries,
                 "violating_deliveries": self.violating_deliveries,
                 "violating_pairs": self.violating_pairs,
-                "undelivered": len(self.undelivered),
-                "received_but_undelivered": None if self.withheld is None else len(self.withheld),
+                "undelivered": self.undelivered_count,
+                "received_but_undelivered": self.withheld_count,
                 "first_violation_event_index": first.event_index if first else None,
                 "first_violation_all_missing": list(first.missing) if first else None,
                 "first_violation_chain": list(first.chain) if first else None,
@@ -117,16 +121,18 @@ def judge(execution: Execution) -> Judgement:
 
 
 def _judged(execution: Execution) -> Judgement:
-    delivered: list[set[str]] = []  # by process; worked out for the first finding: most executions have none
     run = FinishedRun(execution)
     kept: dict[FindingKind, list[Finding]] = {kind: [] for kind in ("causal", "gap", "duplicate", "phantom")}
     room = dict.fromkeys(kept, KEPT_MISSING)
     violating_deliveries = violating_pairs = 0
     fifo = True
 
+    def wanted(kind: FindingKind) -> bool:
+        return len(kept[kind]) < KEPT and (room[kind] >= 0 or not kept[kind])
+
     def keep(kind: FindingKind, fault: Fault, missing: Sequence[PackedRecord]) -> None:
         room[kind] -= len(missing)
-        if len(kept[kind]) < KEPT and (room[kind] >= 0 or not kept[kind]):
+        if wanted(kind):
             names = tuple(each.name for each in missing)
             kept[kind].append(Finding(kind, fault.process, fault.message.name, names, fault.index))
 
@@ -134,52 +140,81 @@ def _judged(execution: Execution) -> Judgement:
         if fault.kind != "overtaking":
             keep(fault.kind, fault, ())
             continue
-        delivered = delivered or _delivered(execution)
-        here = delivered[fault.process]
-        late = [each for each in fault.missing if each.name in here]
-        if late:
+        if fault.late:
             violating_deliveries += 1
-            violating_pairs += len(late)
-            fifo = fifo and not any(each.sender == fault.message.sender for each in late)
-            keep("causal", fault, late)
-        if len(late) < len(fault.missing):
-            keep("gap", fault, [each for each in fault.missing if each.name not in here])
+            violating_pairs += fault.late
+            fifo = fifo and not fault.late_from_sender
+        if (fault.late and wanted("causal")) or (fault.never and wanted("gap")):
+            late, never = run.missing(fault)
+            if late:
+                keep("causal", fault, late)
+            if never:
+                keep("gap", fault, never)
 
-    undelivered, received = run.undelivered(), run.received
+    stuck = _stuck(run, execution.processes)
+    most = _most_chains(len(execution.events))
     return Judgement(
         causal=not kept["causal"],
         fifo=fifo,
-        stuck=bool(undelivered),
+        stuck=bool(stuck.count),
         duplicate=bool(kept["duplicate"]),
-        violations=_with_chains(kept["causal"], run, len(execution.events)),
-        gaps=_with_chains(kept["gap"], run, len(execution.events)),
+        violations=_with_chains(kept["causal"], run, most),
+        gaps=_with_chains(kept["gap"], run, most if most == CHAINS else most - len(kept["causal"])),
         duplicates=tuple(kept["duplicate"]),
         phantoms=tuple(kept["phantom"]),
-        undelivered=undelivered,
-        withheld=tuple(f for f in undelivered if (f.process, f.message) in received) if received else None,
-        lost=tuple(f for f in undelivered if (f.process, f.message) not in received) if received else None,
+        undelivered=stuck.first,
+        withheld=stuck.withheld if run.received else None,
+        lost=stuck.lost if run.received else None,
         events=len(execution.events),
         sends=run.sends,
         deliveries=run.deliveries,
         violating_deliveries=violating_deliveries,
         violating_pairs=violating_pairs,
+        undelivered_count=stuck.count,
+        withheld_count=stuck.withheld_count if run.received else None,
     )
 
 
-def _delivered(execution: Execution) -> list[set[str]]:
-    """The messages that each process delivers at some time."""
-    found: list[set[str]] = [set() for _ in range(execution.processes)]
-    for event in execution.events:
-        if isinstance(event, Deliver) and 0 <= event.process < execution.processes:
-            found[event.process].add(event.message)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Stuck:
+    """The deliveries that are missing at the end: the first ones, and how many; the same parted by arrival."""
+
+    first: tuple[Finding, ...]
+    withheld: tuple[Finding, ...]
+    lost: tuple[Finding, ...]
+    count: int
+    withheld_count: int
 
 
-def _with_chains(findings: Sequence[Finding], run: FinishedRun, events: int) -> tuple[Finding, ...]:
-    """The first findings with their chains, which start at each one's first missing message."""
-    most = min(CHAINS, max(FEWEST_CHAINS, CHAIN_EVENTS // (events + 1)))
+def _stuck(run: FinishedRun, processes: int) -> _Stuck:
+    first: list[Finding] = []
+    withheld: list[Finding] = []
+    lost: list[Finding] = []
+    count = withheld_count = 0
+    for record in run.undelivered():
+        count += record.undelivered.bit_count()
+        if len(first) >= KEPT and not run.received:
+            continue
+        for process in range(processes):
+            if not record.undelivered >> process & 1:
+                continue
+            arrived = (process, record.name) in run.received
+            withheld_count += arrived
+            for findings in (first, withheld if arrived else lost):
+                if len(findings) < KEPT:
+                    findings.append(Finding("stuck", process, record.name, (), record.event_index))
+    return _Stuck(tuple(first), tuple(withheld), tuple(lost), count, withheld_count)
+
+
+def _most_chains(events: int) -> int:
+    """For how many findings a chain is worked out: of each kind `CHAINS`, in longer runs of all kinds fewer."""
+    return min(CHAINS, max(FEWEST_CHAINS, CHAIN_EVENTS // (events + 1)))
+
+
+def _with_chains(findings: Sequence[Finding], run: FinishedRun, most: int) -> tuple[Finding, ...]:
+    """The findings, the first ones with their chains, which start at each one's first missing message."""
     return tuple(
-        replace(finding, chain=run.chain(finding.missing[0], finding.message) if number < most else ())
+        replace(finding, chain=run.chain(finding.missing[0], finding.message)) if number < most else finding
         for number, finding in enumerate(findings)
     )
 

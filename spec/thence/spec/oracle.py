@@ -85,7 +85,8 @@ class Finding:
 class Queue(Generic[Past]):
     """The messages from one process to another in the order of sending, up to as many delivered as undelivered ones.
 
-    The first one is undelivered. Removing costs O(1), amortised. `bit` is that of the destination.
+    The first one is undelivered. Removing costs O(1), amortised. `bit` is that of the destination, `messages` always
+    the same deque.
     """
 
     __slots__ = ("_stale", "bit", "messages")
@@ -101,7 +102,9 @@ class Queue(Generic[Past]):
         if messages[0] is not record:
             self._stale += 1
             if self._stale * 2 > len(messages):
-                self.messages = deque(message for message in messages if message.undelivered & bit)
+                left = [message for message in messages if message.undelivered & bit]
+                messages.clear()
+                messages.extend(left)
                 self._stale = 0
             return messages[0].number
         messages.popleft()

@@ -128,6 +128,56 @@ def test_blocks_on_one_line() -> None:
     assert inline == indented
 
 
+@pytest.mark.parametrize(
+    ("inline", "indented"),
+    [
+        ("for p in s: if p != self: x := 1", "for p in s:\n  if p != self:\n    x := 1"),
+        ("if a: if b: x := 1; y := 2", "if a:\n  if b:\n    x := 1\n    y := 2"),
+        ("while a: for ref w in s: w.pop()", "while a:\n  for ref w in s:\n    w.pop()"),
+        ("if a: if b: x := 1\nelse: y := 2", "if a:\n  if b:\n    x := 1\nelse:\n  y := 2"),
+        ("if a: x := 1\nelse: if b: y := 2", "if a:\n  x := 1\nelse if b:\n  y := 2"),
+        (
+            "if a: x := 1\nelse: for p in s: if b: y := 2",
+            "if a:\n  x := 1\nelse:\n  for p in s:\n    if b:\n      y := 2",
+        ),
+        (
+            "for p in s: for q in s: while a: if b: go(p, q)\npass",
+            "for p in s:\n  for q in s:\n    while a:\n      if b:\n        go(p, q)\npass",
+        ),
+    ],
+)
+def test_headers_behind_a_header(inline: str, indented: str) -> None:
+    """An `else` on a line of its own belongs to the header that begins the line above."""
+    assert body_of(inline) == body_of(indented)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "on causal_send(m)", "on receive MSG(m) from j", "on ask(k)", "periodically", "periodically soon",
+        "procedure go()",
+    ],
+)  # fmt: skip
+def test_every_part_may_have_its_body_on_its_line(header: str) -> None:
+    one_line = tree_of(f"protocol p:\n  {header}: for q in process: if q != self: x := q\n")
+    lines = f"protocol p:\n  {header}:\n    for q in process:\n      if q != self:\n        x := q\n"
+    assert one_line == tree_of(lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if a: x := 1 else: y := 2",
+        "for p in s: if a: x := 1\nelse: y := 2",
+        "x := 1; if a: y := 2",
+        "for p in s: if a:\n  x := 1",
+    ],
+)
+def test_a_line_has_one_chain_of_headers(text: str) -> None:
+    lines = "".join(f"    {line}\n" for line in text.split("\n"))
+    assert len(codes_of(f"protocol p:\n  procedure f():\n{lines}")) == 1
+
+
 def test_labels_are_the_comments_of_first_lines() -> None:
     statements = body_of("x := 1   # A1\nif a: return  # A2\nx := f(a,  # A3\n  b)  # not this\npass")
     assert [statement.label for statement in statements] == ["A1", "A2", "A3", None]
@@ -191,6 +241,15 @@ def test_settings() -> None:
         Setting("destinations", (), ((0, (1, 0)), (1, (0,)))),
         Setting("ticks", (1,)),
     )
+
+
+@pytest.mark.parametrize("written", ["2, 1, 0", "2,1,0", "2 1 0", "2, 1 0"])
+def test_numbers_have_one_spelling(written: str) -> None:
+    """With commas or without, in a scope and in an expectation; formatted with commas."""
+    text = f"scope a of p:\n  sends {written}\n\nmutant m of p:\n  expect refuted causal with sends {written}, fifo\n"
+    formatted, _ = format_source(text, "x.thence")
+    assert formatted == text.replace(written, "2, 1, 0")
+    assert tree_of(text) == tree_of(text.replace(written, "2, 1, 0"))
 
 
 def test_clauses() -> None:

@@ -513,6 +513,35 @@ def test_what_shares_a_line_stays_together() -> None:
     assert formatted(text) == expected
 
 
+def test_headers_of_a_line_stay_together() -> None:
+    text = (
+        "protocol p:\n"
+        "  on causal_send(m): for q in process: if q!=self: x:=1; y := 2   # A1\n"
+        "  procedure go():\n"
+        "    if a: if b: x := 1\n"
+        "    else: if c: while d: x := 2\n"
+        "    for q in s: if a:   x := 1\n"
+        "    while a: for ref w in s: w.pop()\n"
+    )
+    expected = (
+        "protocol p:\n"
+        "  on causal_send(m): for q in process: if q != self: x := 1; y := 2  # A1\n"
+        "  procedure go():\n"
+        "    if a: if b: x := 1\n"
+        "    else if c: while d: x := 2\n"
+        "    for q in s: if a: x := 1\n"
+        "    while a: for ref w in s: w.pop()\n"
+    )
+    assert formatted(text) == expected == formatted(expected)
+
+
+def test_a_long_line_of_headers_becomes_blocks() -> None:
+    condition = " and ".join("a" * 16 for _ in range(5))
+    text = f"protocol p:\n  procedure go():\n    for q in process: if {condition}: x := 1\n"
+    expected = f"protocol p:\n  procedure go():\n    for q in process:\n      if {condition}: x := 1\n"
+    assert formatted(text) == expected
+
+
 def test_a_long_formula_breaks_before_its_connectives() -> None:
     conjuncts = [f"relation_{number}(message_{number})" for number in range(6)]
     text = f"theory t:\n  axiom a: forall m. {' and '.join(conjuncts)} implies sent(m)\n"

@@ -78,7 +78,7 @@ KEYWORDS: dict[str, str] = {
     "then": "`if P then a else b`",
     "else": "`else:` follows the block of an `if`.",
     "while": "`while P:` repeats its block. A loop that does not end is a fault.",
-    "choose": "`choose x in S such that P: ...` takes one element of which P is true, whichever. Every choice is explored.",
+    "choose": "`choose x in S such that P: ...` takes an element of which P is true. Every choice is explored.",
     "such": "`choose x in S such that P: ...`: only elements of which P is true may be chosen.",
     "either": "`either: ...`, then `or: ...`: one of the branches, whichever. Every one is explored.",
     "for": "`for x in e:` goes through a collection or through `process`. In a scope, `for ever` lets processes "

@@ -269,8 +269,25 @@ class _Names:
         self._listed(mutant.network, {})
         self._behaviour(mutant, members)
         self._transitions(mutant.transitions, members)
+        for change in mutant.changes:
+            self._change(change, members)
         self._formulas(mutant.stable, members)
         self._expects(mutant.expects, members, mutant.subject.text)
+
+    def _change(self, change: syntax.Change, members: Members) -> None:
+        """What edits name of their subject; the local names of the part that they edit are not known here."""
+        known = {
+            "procedure": members.procedures,
+            "transition": members.transitions,
+            "receive": members.kinds,
+        }.get(change.event, members.events)
+        self._listed(() if change.name is None else (change.name,), known)
+        edits = list(change.edits)
+        while edits:
+            edit = edits.pop(0)
+            edits += edit.edits
+            for block in ((edit.place,), edit.body):
+                self.bodies.block(block, change.span, members, {})
 
     def _expects(self, expects: Iterable[syntax.Expect], members: Members, protocol: str) -> None:
         for expect in expects:

@@ -7,6 +7,7 @@ subject leaves its protocol.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import Any, Final, assert_never
 
@@ -16,9 +17,10 @@ from thence.conformance.cases.schedule import Duplicate, Have, Lose, Operation, 
 from thence.conformance.harness.aliasing import SentPackets
 from thence.conformance.harness.judge import CaseJudge
 from thence.conformance.harness.participants import Failure, Participants, Waits
+from thence.conformance.harness.wrong_message import wrong_message
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
-from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, Signature, same_packets, told
+from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, same_packets, told
 from thence.conformance.systems.foreign import Answered, Elsewhere
 from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import shown, word
@@ -446,7 +448,7 @@ class Case:
             fifo = self.network.fifo
             found = None if self._is_strict else lockstep.reordered(process, expected, signature, fifo=fifo)
             if found is None:
-                self._part(process, expected, signature)
+                self._part(process, expected, commands)
                 return _NO_SHADOWS
             if not self._other_order:
                 title = lockstep.replay.title(expected.input)
@@ -475,20 +477,21 @@ class Case:
 
     def _diverge(self, process: int, expected: Expected, commands: Sequence[Any]) -> None:
         """The subject left its protocol: from here on, only the oracle judges."""
-        found = self._explained(process, expected, _signature(commands))
+        found = self._explained(process, expected, commands)
         self.judge.find("nonconformance", process, str(found), divergence=found)
 
-    def _part(self, process: int, expected: Expected, signature: Signature) -> None:
+    def _part(self, process: int, expected: Expected, commands: Sequence[Any]) -> None:
         """As `_diverge`. Unless the replay demands the text's order, the events of the whole case decide whether the
         protocol has a run like this: if the subject sent the packets that the protocol sends, or has only kinds of its
         own. An application that does not wait, where the packets were the protocol's until then, is a finding at once:
         what has arrived is known.
         """
         assert self.lockstep is not None
+        signature = _signature(commands)
         same = same_packets(expected.signature, signature)
         foreign = not self._speaks and self.lockstep.replay.has_others(signature)
         early = expected.waits and self._speaks
-        found = self._explained(process, expected, signature)
+        found = self._explained(process, expected, commands)
         if self._is_strict or early or not (expected.fault is not None or same or foreign):
             self.judge.find("nonconformance", process, str(found), divergence=found)
         else:
@@ -502,9 +505,13 @@ class Case:
         self._matched, self.lockstep = self.lockstep.matched, None
         self._unsettled = CaseFinding("nonconformance", process, text, len(self.judge.log))
 
-    def _explained(self, process: int, expected: Expected, signature: Signature) -> Divergence:
+    def _explained(self, process: int, expected: Expected, commands: Sequence[Any]) -> Divergence:
         assert self.lockstep is not None
+        signature = _signature(commands)
         divergence = self.lockstep.explain(process, expected, signature)
+        if expected.fault is None:
+            packets = [getattr(command, "packet", None) for command in commands if not isinstance(command, Answered)]
+            divergence = replace(divergence, wrong_message=wrong_message(expected.signature, signature, packets))
         self._matched = divergence.matched
         self.lockstep = None
         return divergence

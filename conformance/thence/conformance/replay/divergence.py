@@ -20,6 +20,7 @@ class Divergence:
         matched: number of equal events before: inputs, packets sent, deliveries.
         guard: the condition of the protocol that decided, where one did.
         fault: why the protocol's text has no such step, or None.
+        wrong_message: what is wrong with the `message` of the subject's packet, where that is the difference.
     """
 
     process: int
@@ -29,6 +30,7 @@ class Divergence:
     matched: int
     guard: DecidingGuard | None
     fault: str | None = None
+    wrong_message: str | None = None
 
     def __str__(self) -> str:
         decided = "" if self.guard is None else f"; {self.guard}"
@@ -44,4 +46,5 @@ class Divergence:
         if self.fault is not None:
             return (f"the protocol cannot take this step: {self.fault}",)
         nothing = "does nothing more"
-        return f"the protocol {self.expected or nothing}", f"the subject {self.got or nothing}"
+        parting = f"the protocol {self.expected or nothing}", f"the subject {self.got or nothing}"
+        return parting if self.wrong_message is None else (*parting, self.wrong_message)

@@ -258,4 +258,5 @@ def renamed(divergence: Divergence, names: dict[str, str]) -> Divergence:
         got=None if divergence.got is None else say(divergence.got),
         guard=guard,
         fault=None if divergence.fault is None else say(divergence.fault),
+        wrong_message=None if divergence.wrong_message is None else say(divergence.wrong_message),
     )

@@ -15,11 +15,12 @@ from thence.dsl.check.definitions import warn_of_unused_definitions
 from thence.dsl.check.expectations import Exploration
 from thence.dsl.check.link import check_link
 from thence.dsl.check.machine import check_machine
-from thence.dsl.check.mutant import check_mutant
+from thence.dsl.check.mutants.mutant import check_mutant
 from thence.dsl.check.protocol import check_protocol
 from thence.dsl.check.result_names import check_names_of_file
 from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
+from thence.dsl.check.terms.kept_names import without_echoes
 from thence.dsl.check.theory import check_theorem, check_theory
 from thence.dsl.check.unused import warn_of_unexplored
 from thence.dsl.check.workload import Settings
@@ -43,7 +44,9 @@ def elaborate(file: syntax.File, name: str) -> tuple[ir.Specification | None, tu
     """
     work = _Elaboration(Reporter(name))
     specification = work.file(file, name)
-    return (specification if work.reporter.errors == 0 else None), in_reading_order(work.reporter.found)
+    return (specification if work.reporter.errors == 0 else None), in_reading_order(
+        without_echoes(file, work.reporter.found)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def examine(file: syntax.File, name: str) -> Examined:
     reporter.typed = typed
     specification = _Elaboration(reporter).file(file, name)
     first_hand = dict(reversed(typed))  # a mutant is typed once more with what it takes over
-    return Examined(specification, in_reading_order(reporter.found), first_hand)
+    return Examined(specification, in_reading_order(without_echoes(file, reporter.found)), first_hand)
 
 
 class _Elaboration:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -12,16 +12,17 @@ from thence.dsl.text.syntax import Span
 
 @cache
 def _labels(kind: Any) -> tuple[str, ...]:
+    """The fields with the children of nodes of this kind; none of what is no node."""
+    if issubclass(kind, Span) or not is_dataclass(kind):
+        return ()
     return tuple(field.name for field in fields(kind) if field.name not in ("span", "label", "doc", "comments"))
 
 
-def _children(node: Any) -> Iterator[Any]:
+def _children(node: Any) -> Sequence[Any]:
     if isinstance(node, tuple):
-        yield from node
-    elif is_dataclass(node) and not isinstance(node, Span):
-        kind: Any = type(node)
-        for label in _labels(kind):
-            yield getattr(node, label)
+        return node
+    kind: Any = type(node)
+    return [getattr(node, label) for label in _labels(kind)]
 
 
 def nodes(tree: Any) -> Iterator[Any]:
@@ -31,7 +32,7 @@ def nodes(tree: Any) -> Iterator[Any]:
         node = stack.pop()
         if not isinstance(node, tuple):
             yield node
-        stack.extend(reversed(list(_children(node))))
+        stack.extend(reversed(_children(node)))
 
 
 def depth(tree: Any) -> int:

@@ -167,6 +167,8 @@ CODES: dict[str, str] = {
     "E0625": "A scope says how messages are sent, but the protocol's application sends none.",
     "E0626": "A scope or scenario gives a value to a constant or role that the protocol does not have.",
     "E0627": "The value of a constant or role in a scope or scenario is of another type, or no process.",
+    "E0628": "An edit of a mutant names a statement that is not there, or one of several that are equal.",
+    "E0629": "A mutant changes a part that its subject does not have, or that it restates as well.",
     "E0630": "A scenario does not name its processes, or names one that is not among them.",
     "E0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
     "E0640": "A declaration takes a name under which the tool reports results of its own.",

@@ -77,7 +77,7 @@ def _kept_file(text: str) -> Path | None:
 
 def _read(path: Path, transformer: lark.Transformer[Any, Any]) -> lark.Lark:
     """The parser of a kept table. Raises whatever comes of a file that is none."""
-    data, memo = _decoded(json.loads(read_kept(path)))
+    data, memo = json.loads(read_kept(path), object_hook=_decoded)
     data["options"]["lexer"] = data["parser"]["lexer_conf"]["lexer_type"] = _NoLexer
     load: Any = lark.Lark._load_from_dict  # as the parsers that Lark writes into files do
     parser: lark.Lark = load(data, memo, transformer=transformer)
@@ -113,13 +113,11 @@ def _encoded(value: Any) -> Any:
     raise OSError(f"a table of Lark has a {type(value).__name__} in it, which is not kept")
 
 
-def _decoded(value: Any) -> Any:
-    """The inverse of `_encoded`."""
-    match value:
-        case {"d": list(pairs)}:
-            return {key: _decoded(part) for key, part in pairs}
-        case {"t": list(parts)}:
-            return tuple([_decoded(part) for part in parts])
-        case list():
-            return [_decoded(part) for part in value]
-    return value
+def _decoded(value: dict[str, Any]) -> Any:
+    """The inverse of `_encoded` for one JSON object whose parts are decoded already."""
+    match [*value.items()]:
+        case [("d", pairs)]:
+            return dict(pairs)
+        case [("t", parts)]:
+            return tuple(parts)
+    raise ValueError("this is no table of Lark")

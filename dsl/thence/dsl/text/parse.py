@@ -20,6 +20,7 @@ from thence.dsl.text.build_declarations import Builder
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, in_reading_order, nearest
 from thence.dsl.text.foreign import DECLARATIONS, hint
 from thence.dsl.text.grammar import keywords, load_parser
+from thence.dsl.text.keyword_names import keyword_names
 from thence.dsl.text.line_structure import enclosing_line, end_of_unit, start_of_line, starts_line
 from thence.dsl.text.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
 from thence.dsl.text.syntax import File, Node, Span, TopLevel
@@ -100,8 +101,10 @@ def read(text: str, file: str) -> Reading:
     doc, chunks, faults = _chunks(lines, file)
     declarations: list[TopLevel] = []
     for chunk in chunks:
+        names, known = keyword_names(chunk, file), len(grammar.builder.faults)
         declaration, found = _declaration(chunk, grammar, file)
-        faults += found
+        grammar.builder.faults[known:] = names.first_hand(grammar.builder.faults[known:])
+        faults += [*names.faults, *names.first_hand(found)]
         if declaration is not None:
             declarations.append(declaration)
         if len(faults) + len(grammar.builder.faults) > MAX_FAULTS:

@@ -9,6 +9,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from thence.dsl.text.syntax_statements import (
+    Assign,
+    Call,
+    Change,
+    Choose,
+    Deliver,
+    Edit,
+    Either,
+    For,
+    If,
+    Let,
+    Mutate,
+    Pass,
+    Require,
+    Return,
+    Send,
+    Statement,
+    Stmt,
+    Var,
+    While,
+)
 from thence.dsl.text.syntax_terms import (
     NOWHERE,
     Apply,
@@ -44,21 +65,32 @@ from thence.dsl.text.syntax_terms import (
 __all__ = [
     "NOWHERE",
     "Apply",
+    "Assign",
     "At",
     "Binary",
     "BinaryOperator",
     "Binder",
+    "Call",
     "Cast",
+    "Change",
+    "Choose",
     "CollectionType",
     "Conditional",
     "Construct",
+    "Deliver",
+    "Edit",
+    "Either",
     "Empty",
     "Expr",
     "FieldAccess",
     "FieldValue",
+    "For",
+    "If",
     "IndexAccess",
     "IsTest",
+    "Let",
     "MapType",
+    "Mutate",
     "Name",
     "NamedType",
     "Node",
@@ -66,149 +98,22 @@ __all__ = [
     "Nothing",
     "Number",
     "PacketPattern",
+    "Pass",
     "Quantified",
+    "Require",
+    "Return",
+    "Send",
     "SetDisplay",
     "Span",
+    "Statement",
+    "Stmt",
     "Truth",
     "TypeExpr",
+    "Var",
     "Variable",
+    "While",
 ]
-"""The nodes of `syntax_terms` are imported from here, too: one vocabulary."""
-
-# --- statements --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Statement(Node):
-    """`label` is the text of the comment at the end of the statement's first line, such as `A2.7`."""
-
-    label: str | None = field(default=None, compare=False, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Let(Statement):
-    """`let x = e`: a local constant. `ref x = place`: another name for a place."""
-
-    name: Name
-    value: Expr
-    ref: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Var(Statement):
-    """`var x = e`, `var x: T = e`: a local variable, which can be changed to the end of its block."""
-
-    name: Name
-    type: TypeExpr | None
-    value: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Assign(Statement):
-    """`place := e`. In a machine, a parallel update: `flagged(m) := e`, `forall x: waits(m, x) := e`."""
-
-    place: Expr
-    value: Expr
-    binders: tuple[Binder, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Mutate(Statement):
-    """`place.method(arguments)`: push, pop, add, remove, clear."""
-
-    place: Expr
-    method: Name
-    arguments: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call(Statement):
-    """`name(arguments)`: a procedure."""
-
-    procedure: Name
-    arguments: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class If(Statement):
-    """`if c: ...` with an optional `else:`; `else if` nests an If as the only statement of `otherwise`."""
-
-    condition: Expr
-    then: tuple[Stmt, ...]
-    otherwise: tuple[Stmt, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class While(Statement):
-    condition: Expr
-    body: tuple[Stmt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class For(Statement):
-    """`for x in e: ...`; with `for ref x in place: ...` x names each element in place."""
-
-    name: Name
-    domain: Expr
-    body: tuple[Stmt, ...]
-    ref: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Choose(Statement):
-    """`choose x in e such that c: ...` with an optional `else:`, for where there is nothing to choose."""
-
-    name: Name
-    domain: Expr
-    condition: Expr | None
-    body: tuple[Stmt, ...]
-    otherwise: tuple[Stmt, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Either(Statement):
-    """`either: ...` with one `or: ...` or more: one of the branches."""
-
-    branches: tuple[tuple[Stmt, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Return(Statement):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class Pass(Statement):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class Send(Statement):
-    """`send KIND(arguments) to p`."""
-
-    kind: Name
-    arguments: tuple[Expr, ...]
-    to: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Deliver(Statement):
-    """`deliver m`."""
-
-    message: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Require(Statement):
-    """`require P`: a guard of a machine's transition."""
-
-    condition: Expr
-
-
-Stmt: TypeAlias = (
-    Let | Var | Assign | Mutate | Call | If | While | For | Choose | Either | Return | Pass | Send | Deliver | Require
-)
-
+"""The nodes of `syntax_terms` and `syntax_statements` are imported from here, too: one vocabulary."""
 
 # --- declarations ------------------------------------------------------------------------------
 
@@ -557,7 +462,7 @@ class Mutant(Declaration):
 
     The body is that of a protocol or of a machine. A handler, procedure, transition, state variable, constant, role or
     invariant of the same name replaces the subject's; a new one is added. `network` replaces all that the subject says
-    of its network.
+    of its network. `changes` edit single statements.
     """
 
     subject: Name
@@ -574,6 +479,7 @@ class Mutant(Declaration):
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
     network: tuple[Name, ...] = field(default=(), kw_only=True)
     values: tuple[NamedValue, ...] = field(default=(), kw_only=True)
+    changes: tuple[Change, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from thence.dsl.text.foreign import FIELDS, MEMBERS, STATEMENTS, TYPES, hint
 from thence.dsl.text.line_structure import STRUCTURE, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
-from thence.dsl.text.vocabulary import FOREIGN_WORDS, RESERVED, SYMBOLS
+from thence.dsl.text.vocabulary import FOREIGN_WORDS, HEADERS, RESERVED, SYMBOLS
 
 _TERMINAL_TEXT = {name: text for text, name in SYMBOLS.items()} | {
     "NAME": "a name", "NUMBER": "a number", "NEWLINE": "the end of the line", "DOC": "a documentation string",
@@ -84,9 +84,9 @@ class _Case:
 
     def slip(self) -> Slip:
         rules = (
-            self.indentation, self.body, self.doc, self.stray_else, self.assignment, self.place_or_act, self.foreign,
-            self.misspelt, self.misspelt_handler, self.quantifier, self.colon, self.verdict, self.misspelt_here,
-            self.sender, self.receiver,
+            self.indentation, self.body, self.body_below, self.doc, self.stray_else, self.header_behind,
+            self.assignment, self.place_or_act, self.foreign, self.misspelt, self.misspelt_handler, self.quantifier,
+            self.colon, self.verdict, self.misspelt_here, self.sender, self.receiver,
             self.connection, self.type_, self.name, self.expression, self.number, self.separator, self.leftover,
         )  # fmt: skip
         for rule in rules:
@@ -186,6 +186,18 @@ class _Case:
             note="the lines of its body are indented deeper than it; a body that does nothing is `pass`",
         )
 
+    def body_below(self) -> Slip | None:
+        """`for x in e: if P:` at the end of a line."""
+        if self.kind != "NEWLINE" or str(self.before) != ":" or "LET" not in self.accepted:
+            return None
+        heads = [word for word in self.words[self.start : self.index] if str(word) in HEADERS]
+        return self.fault(
+            "E0107",
+            f"`{heads[-1]}` stands on the line of another header, and its body is missing there",
+            at=span_of(heads[-1]),
+            note=f"a body on deeper lines is that of a line's first header: give this `{heads[-1]}` its own line",
+        )
+
     def doc(self) -> Slip | None:
         if self.kind != "DOC":
             return None
@@ -193,10 +205,24 @@ class _Case:
         return self.fault("E0134", "no documentation string can stand here", note=note)
 
     def stray_else(self) -> Slip | None:
-        if self.kind != "ELSE" or self.index != self.start:
+        if self.kind != "ELSE" or ("NEWLINE" not in self.accepted and self.index != self.start):
             return None
+        if self.index != self.start:
+            note = "below its `if`, indented like the line of the `if`"
+            return self.fault("E0117", "`else` begins a line of its own", note=note)
+        above = self.words[start_of_line(self.words, self.index - 1) : self.index] if self.index else ()
         note = "it stands right below the block of its `if`, indented like the `if`"
+        if "if" in map(str, above) and str(above[0]) in HEADERS:
+            note += f"; the line above begins with `{above[0]}`, and an `if` behind its `:` has no `else`"
         return self.fault("E0117", "this `else` belongs to no `if`", note=note)
+
+    def header_behind(self) -> Slip | None:
+        """`x := 1; if P: ...`."""
+        if self.text not in HEADERS or str(self.before) != ";" or "LET" not in self.accepted:
+            return None
+        note = "between `;` there are statements without a body"
+        message = f"`{self.text}` begins a line of its own, or stands behind a header's `:`"
+        return self.fault("E0120", message, note=note)
 
     # --- operators -----------------------------------------------------------------------------
 

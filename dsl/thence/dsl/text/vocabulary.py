@@ -13,6 +13,9 @@ RESERVED = frozenset(
 TOP_LEVEL = ("theory", "theorem", "machine", "protocol", "scope", "conforms", "mutant", "scenario", "def")
 """The words that begin a declaration."""
 
+HEADERS = frozenset(("if", "while", "for", "choose"))
+"""The words that begin a statement with a body."""
+
 LINE_OPENERS = frozenset(
     (
         *TOP_LEVEL, "on", "procedure", "transition", "invariant", "stable", "reachable", "state", "record", "axiom",

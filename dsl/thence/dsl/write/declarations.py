@@ -12,7 +12,7 @@ from thence.dsl.text.syntax import Cast, Formula, Name, Node, Parameter, Setting
 from thence.dsl.write.expressions import INDENT, WIDTH, Line, lines_of, text_of, type_text
 from thence.dsl.write.scenario import step_text
 from thence.dsl.write.settings import given_text, setting_text
-from thence.dsl.write.statements import BareLines, starting_at, with_body
+from thence.dsl.write.statements import BareLines, change_text, edit_lines, starting_at, with_body
 
 _END_OF_FILE = 10**9
 
@@ -46,6 +46,7 @@ _Item: TypeAlias = (
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
     | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.TreeLink | syntax.ScenarioStep
     | syntax.Assertion | syntax.Definition | syntax.NamedValue | syntax.Given | syntax.Promise
+    | syntax.Change
 )  # fmt: skip
 
 
@@ -234,7 +235,7 @@ class _Printer:
                     *m.handlers,
                     *m.procedures,
                 ]
-                items += m.transitions
+                items += [*m.transitions, *m.changes]
                 return [*items, *_states(m), *m.expects]
             case syntax.Scenario() as s:
                 cast = (Cast(s.processes, span=s.processes[0].span),) if s.processes else ()
@@ -269,6 +270,9 @@ class _Printer:
                 return self.with_block(item, self.event(item), body)
             case syntax.Procedure(name, parameters, body):
                 return self.with_block(item, f"procedure {name.text}({_parameters(parameters)})", body)
+            case syntax.Change(edits=edits):
+                head = starting_at(item, [Line(1, f"change {change_text(item)}:")])
+                return [*head, *(line for edit in edits for line in edit_lines(edit, 2, self.bare))]
             case syntax.RecordDecl(name, fields):
                 return self.record(item, f"record {name.text}:", fields)
             case syntax.Definition():
@@ -305,7 +309,7 @@ class _Printer:
             case syntax.Expect(verdict, names, scope, settings):
                 where = f" in {scope.text}" if scope is not None else ""
                 if settings:
-                    where = " with " + ", ".join(setting_text(setting, True) for setting in settings)
+                    where = " with " + ", ".join(setting_text(setting) for setting in settings)
                 return f"expect {verdict}{' ' + _names(names) if names else ''}{where}"
             case syntax.MessageKind(name, parameters, carries):
                 moved = f" carries {carries.text}" if carries is not None else ""

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from thence.dsl.text.syntax import ProgramStep, Setting
 
 
-def setting_text(setting: Setting, within_line: bool = False) -> str:
-    """A setting; `within_line`: among others that commas separate."""
-    comma = " " if within_line else ", "
+def setting_text(setting: Setting) -> str:
+    """A setting, as a line of a scope and in an expectation: a comma stands between its numbers."""
     match setting.name:
         case "self_sends" | "prompt_sends" | "reactive_sends" | "fifo":
             return setting.name.replace("_", " ")
         case "any_number":
             return "any number of messages"
         case "for_ever":
-            return f"for ever {comma.join(map(str, setting.values))}".rstrip()
+            return f"for ever {_numbers(setting.values)}".rstrip()
         case "sends" if len(setting.values) == 1:
             return f"sends {setting.values[0]} per process"
         case "destinations" | "tree":
-            edges = (f"{source} to {comma.join(map(str, targets)) or 'none'}" for source, targets in setting.edges)
+            edges = (f"{source} to {_numbers(targets) or 'none'}" for source, targets in setting.edges)
             return f"{setting.name} {'; '.join(edges)}"
         case "program":
-            return f"program {setting.values[0]}: {'; '.join(_step(step, comma) for step in setting.steps)}"
+            return f"program {setting.values[0]}: {'; '.join(_step(step) for step in setting.steps)}"
         case "input":
             if len(setting.values) == 1:
                 return f"{setting.about} {setting.values[0]} per process"
-            return f"{setting.about} {comma.join(map(str, setting.values))}"
+            return f"{setting.about} {_numbers(setting.values)}"
         case "values":
-            return f"{setting.about} in {comma.join(map(str, setting.values))}"
+            return f"{setting.about} in {_numbers(setting.values)}"
         case "given":
             return f"{setting.about} = {given_text(setting.values[0])}"
         case "ticks" if setting.about:
             return f"ticks {setting.about} {setting.values[0]}"
         case _:
-            return f"{setting.name} {comma.join(map(str, setting.values))}"
+            return f"{setting.name} {_numbers(setting.values)}"
 
 
 def given_text(value: int | bool) -> str:
@@ -41,9 +42,13 @@ def given_text(value: int | bool) -> str:
     return str(value).lower()
 
 
-def _step(step: ProgramStep, comma: str) -> str:
+def _step(step: ProgramStep) -> str:
     verb, others = step
-    shown = comma.join(map(str, others))
+    shown = _numbers(others)
     if verb == "send":
         return f"send to {shown or 'none'}"
     return f"receive from {shown}" if shown else "receive"
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

@@ -1,7 +1,7 @@
 """Statements as canonical lines.
 
-What the source has on one line stays on one line: simple statements separated by `;`, and the body of an
-`if` behind its `:`. A tree without places is printed one statement a line.
+What the source has on one line stays on one line: simple statements separated by `;`, and a body behind the `:` of
+its header. A tree without places is printed one statement a line.
 """
 
 from __future__ import annotations
@@ -58,11 +58,80 @@ def with_body(header: list[Line], header_end: int, body: tuple[Stmt, ...], bare:
     """A header (its last line without `:`) and its body, on the header's line if the source has it there."""
     depth = header[0].depth
     last = header[-1]
-    if header_end and body[0].span.line == header_end and _sharing_a_line(body) == len(body):
-        text = f"{last.text}: " + "; ".join(_simple_text(statement) for statement in body)
-        if len(text) + INDENT * last.depth <= WIDTH:
-            return [*header[:-1], replace(last, text=text)]
+    text = _on_the_line(body, header_end)
+    if text is not None and len(f"{last.text}: {text}") + INDENT * last.depth <= WIDTH:
+        return [*header[:-1], replace(last, text=f"{last.text}: {text}")]
     return [*header[:-1], replace(last, text=f"{last.text}:"), *block_lines(body, depth + 1, bare)]
+
+
+def _on_the_line(body: tuple[Stmt, ...], line: int) -> str | None:
+    """A body as it stands behind the `:` of its header; None if the source does not have all of it on this line."""
+    if not line or any(not statement.span.line == statement.span.end_line == line for statement in body):
+        return None
+    match body:
+        case (
+            (
+                syntax.If(_, inner, ())
+                | syntax.While(_, inner)
+                | syntax.For(_, _, inner)
+                | syntax.Choose(_, _, _, inner, ())
+            ) as statement,
+        ):
+            header = _header_text(statement)
+        case _ if any(isinstance(statement, _COMPOUND) for statement in body):
+            return None
+        case _:
+            return "; ".join(_simple_text(statement) for statement in body)
+    text = _on_the_line(inner, line)
+    return None if text is None else f"{header}: {text}"
+
+
+def change_text(change: syntax.Change) -> str:
+    """The part of the subject that a change is of."""
+    words = {"causal_send": "on causal_send", "receive": "on receive", "input": "on"}.get(change.event, change.event)
+    return words if change.name is None else f"{words} {change.name.text}"
+
+
+def edit_lines(edit: syntax.Edit, depth: int, bare: BareLines) -> list[Line]:
+    """An edit of a mutant."""
+    place, line = place_text(edit.place), edit.place.span.end_line
+    match edit.action:
+        case "drop":
+            lines = [Line(depth, f"drop {place}")]
+        case "header":
+            lines = [Line(depth, f"replace {place} by {place_text(edit.body[0])}")]
+        case "inside":
+            inner = [line for each in edit.edits for line in edit_lines(each, depth + 1, bare)]
+            return [*starting_at(edit, [Line(depth, f"inside {place}:")]), *inner]
+        case "replace":
+            lines = with_body([Line(depth, f"replace {place} by", line, line)], line, edit.body, bare)
+        case "before" | "after":
+            lines = with_body([Line(depth, f"{edit.action} {place}", line, line)], line, edit.body, bare)
+        case _:
+            assert_never(edit.action)
+    return starting_at(edit, lines)
+
+
+def place_text(place: Stmt) -> str:
+    """A simple statement, or the header of another one."""
+    if isinstance(place, syntax.Either):
+        return "either"
+    return _header_text(place) if isinstance(place, _COMPOUND) else _simple_text(place)
+
+
+def _header_text(statement: syntax.If | syntax.While | syntax.For | syntax.Choose) -> str:
+    match statement:
+        case syntax.If(condition):
+            return f"if {text_of(condition)}"
+        case syntax.While(condition):
+            return f"while {text_of(condition)}"
+        case syntax.For(name, domain, _, ref):
+            return f"for {'ref ' if ref else ''}{name.text} in {text_of(domain)}"
+        case syntax.Choose(name, domain, condition):
+            such = "" if condition is None else f" such that {text_of(condition)}"
+            return f"choose {name.text} in {text_of(domain)}{such}"
+        case _:
+            assert_never(statement)
 
 
 def _sharing_a_line(statements: tuple[Stmt, ...]) -> int:

@@ -1,21 +1,27 @@
-"""A mutant: its subject, elaborated again with the restated parts in place."""
+"""A mutant: its subject, elaborated again with the restated and the changed parts in place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeAlias, TypeVar, assert_never
 
 from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration, check_expectations
 from thence.dsl.check.machine import check_machine
+from thence.dsl.check.mutants.edits import edited
 from thence.dsl.check.protocol import check_protocol
 from thence.dsl.check.scope import expectable
 from thence.dsl.check.step_claims import statement_names
+from thence.dsl.check.terms.environment import listed
 from thence.dsl.text import syntax
+from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
+from thence.dsl.write.statements import change_text
 
 Part = TypeVar("Part", bound=syntax.Node)
+WithBody: TypeAlias = syntax.Handler | syntax.Procedure | syntax.Transition
+Changed = TypeVar("Changed", syntax.Handler, syntax.Procedure, syntax.Transition)
 
 
 def check_mutant(
@@ -36,14 +42,17 @@ def check_mutant(
     inner = reporter.within((f"in mutant `{mutant.name.text}` of `{subject.name.text}`",))
     if isinstance(subject, syntax.Protocol):
         merge.refuse(mutant.transitions, "a protocol has no transitions")
+        merge.make_changes((*subject.handlers, *subject.procedures), (*mutant.handlers, *mutant.procedures))
+        handlers = (*mutant.handlers, *merge.changed(syntax.Handler))
+        procedures = (*mutant.procedures, *merge.changed(syntax.Procedure))
         changed = replace(
             subject,
             network=merge.network(subject.network),
             values=merge.constants(subject.values),
             state=merge.parts(subject.state, mutant.state, _variable, "state variable"),
             definitions=merge.parts(subject.definitions, mutant.definitions, _definition, "definition"),
-            handlers=merge.parts(subject.handlers, mutant.handlers, _handler, "handler"),
-            procedures=merge.parts(subject.procedures, mutant.procedures, _procedure, "procedure"),
+            handlers=merge.parts(subject.handlers, handlers, _handler, "handler"),
+            procedures=merge.parts(subject.procedures, procedures, _procedure, "procedure"),
             invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
             reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
             rest=merge.parts(subject.rest, mutant.rest, _formula, "formula at rest"),
@@ -57,10 +66,12 @@ def check_mutant(
             "a machine has transitions only",
         )
         merge.refuse(mutant.network[:1], "a machine has no network")
+        merge.make_changes(subject.transitions, mutant.transitions)
+        transitions = (*mutant.transitions, *merge.changed(syntax.Transition))
         altered = replace(
             subject,
             definitions=merge.parts(subject.definitions, mutant.definitions, _definition, "definition"),
-            transitions=merge.parts(subject.transitions, mutant.transitions, _transition, "transition"),
+            transitions=merge.parts(subject.transitions, transitions, _transition, "transition"),
             invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
             stable=merge.parts(subject.stable, mutant.stable, _formula, "stable formula"),
             reachable=merge.parts(subject.reachable, mutant.reachable, _formula, "reachable formula"),
@@ -144,13 +155,27 @@ def _handler(part: syntax.Handler) -> str:
             return part.event
 
 
+def _part_text(part: WithBody) -> str:
+    """The part, as a change names it."""
+    match part:
+        case syntax.Procedure(name):
+            return change_text(syntax.Change("procedure", name, ()))
+        case syntax.Transition(name):
+            return change_text(syntax.Change("transition", name, ()))
+        case syntax.Handler():
+            return change_text(syntax.Change(part.event, part.kind, ()))
+        case _:
+            assert_never(part)
+
+
 class _Merge:
     """Puts what the mutant restates in the place of what its subject has."""
 
     def __init__(self, mutant: syntax.Mutant, reporter: Reporter) -> None:
         self.mutant = mutant
         self.reporter = reporter
-        self.restated = False
+        self.restated = bool(mutant.changes)
+        self._changed: dict[str, WithBody] = {}
 
     def parts(
         self, original: Sequence[Part], restated: Sequence[Part], name: Callable[[Part], str], what: str
@@ -180,6 +205,30 @@ class _Merge:
             replacement[label] = part
         kept = tuple(replacement.pop(name(part), part) for part in original)
         return (*kept, *replacement.values())
+
+    def make_changes(self, original: Sequence[WithBody], restated: Sequence[WithBody]) -> None:
+        """Makes the edits of the mutant, in the parts that its subject has of these."""
+        known, anew = {_part_text(part): part for part in original}, {_part_text(part) for part in restated}
+        for change in self.mutant.changes:
+            text = change_text(change)
+            part: WithBody | None = self._changed.get(text, known.get(text))
+            if part is None:
+                notes = did_you_mean(text, known) or (f"there are: {listed(known)}",)
+                self.reporter.error("E0629", change.span, f"`{self.mutant.subject.text}` has no `{text}`", *notes)
+            elif text in anew:
+                note = "make the edit in what is restated"
+                self.reporter.error(
+                    "E0629", change.span, f"`{text}` is restated in this mutant and changed as well", note
+                )
+            else:
+                body = edited(part.body, change.edits, f"`{text}`", self.reporter)
+                if body is not None:
+                    is_empty = isinstance(part, syntax.Transition) and body == (syntax.Pass(),)
+                    self._changed[text] = replace(part, body=() if is_empty else body)
+
+    def changed(self, kind: type[Changed]) -> tuple[Changed, ...]:
+        """The parts of a kind in which edits were made."""
+        return tuple(part for part in self._changed.values() if isinstance(part, kind))
 
     def constants(self, original: tuple[syntax.NamedValue, ...]) -> tuple[syntax.NamedValue, ...]:
         """The constants and roles: those that the mutant restates have another value, and the same type."""

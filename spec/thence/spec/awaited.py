@@ -1,0 +1,111 @@
+"""The messages that a process is still to deliver, in a finished execution, where it is known which of them come.
+
+How many of them happen before a message is asked for every delivery that overtakes one, and naming them all would
+cost as much as there are. Here it costs a bisection for each process.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from struct import Struct
+from typing import Final
+
+from thence.spec.events import Deliver, Execution
+from thence.spec.happens_before import MessageRecord
+
+WORDS: Final = {32: "I", 64: "Q"}
+"""Widths of fields, and the letters of `struct` for them."""
+
+TRIMMED: Final = 64
+"""So many delivered messages stay in a list before it is trimmed."""
+
+
+def width_of(events: int) -> int:
+    """The width of a field that counts up to `events`, with its guard."""
+    return next(width for width in WORDS if events.bit_length() + 2 <= width)
+
+
+def deliverers(execution: Execution) -> dict[str, int]:
+    """For each message a mask of the processes that deliver it at some time."""
+    found: dict[str, int] = {}
+    for event in execution.events:
+        if isinstance(event, Deliver) and 0 <= event.process < execution.processes:
+            found[event.message] = found.get(event.message, 0) | 1 << event.process
+    return found
+
+
+class Awaited:
+    """What one process is still to deliver. Vectors are numbers with fields of `width` bits."""
+
+    __slots__ = (
+        "_first_lost",
+        "_gone",
+        "_gone_in_all",
+        "_guards",
+        "_losing",
+        "_numbers",
+        "_process",
+        "_unpack",
+        "_vector_bytes",
+        "_width",
+    )
+
+    def __init__(self, process: int, processes: int, width: int) -> None:
+        self._process = process
+        self._vector_bytes = processes * width // 8
+        self._unpack = Struct(f"<{processes}{WORDS[width]}").unpack
+        # By sender: the numbers of the messages that come, ascending. The first `_gone` of them came already.
+        self._numbers: list[list[int]] = [[] for _ in range(processes)]
+        self._gone = [0] * processes
+        self._gone_in_all = 0
+        self._width = width
+        self._guards = sum(1 << width * process + width - 1 for process in range(processes))
+        # By sender, as a vector: the number of the first message that never comes, and the largest where all come.
+        self._first_lost = self._guards - (self._guards >> width - 1)
+        self._losing = 0  # a mask of the senders of which one never comes
+
+    def begin(self, pending: Mapping[int, Iterable[MessageRecord[int]]], deliverers: Mapping[str, int]) -> None:
+        """Take the messages that are under way; by sender, in the order of sending, delivered ones among them."""
+        bit = 1 << self._process
+        for sender, messages in pending.items():
+            for record in messages:
+                if record.undelivered & bit:
+                    self.sent(sender, record.number, comes=bool(deliverers.get(record.name, 0) & bit))
+
+    def sent(self, sender: int, number: int, *, comes: bool) -> None:
+        """A message to this process is sent; whether it `comes`."""
+        if comes:
+            self._numbers[sender].append(number)
+        elif not self._losing >> sender & 1:
+            self._losing |= 1 << sender
+            self._first_lost -= (1 << self._width - 1) - 1 - number << sender * self._width
+
+    def delivered(self, sender: int, number: int) -> None:
+        """This process delivers a message for the first time."""
+        numbers, gone = self._numbers[sender], self._gone[sender]
+        if numbers[gone] != number:
+            del numbers[bisect_left(numbers, number, gone)]
+            return
+        self._gone[sender] = gone = gone + 1
+        self._gone_in_all += 1
+        if gone > TRIMMED and gone * 2 > len(numbers):
+            del numbers[:gone]
+            self._gone[sender] = 0
+            self._gone_in_all -= gone
+
+    def within(self, past: int) -> int:
+        """How many of the messages that come are within a vector of counts."""
+        return sum(map(bisect_right, self._numbers, self._counts(past), self._gone)) - self._gone_in_all
+
+    def from_sender(self, sender: int, number: int) -> bool:
+        """Whether a message comes that `sender` sent before its message of this number."""
+        numbers, gone = self._numbers[sender], self._gone[sender]
+        return gone < len(numbers) and numbers[gone] < number
+
+    def never_within(self, past: int) -> bool:
+        """Whether a message that never comes is within a vector of counts."""
+        return bool(((past | self._guards) - self._first_lost) & self._guards)
+
+    def _counts(self, past: int) -> tuple[int, ...]:
+        return self._unpack(past.to_bytes(self._vector_bytes, "little"))
