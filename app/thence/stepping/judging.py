@@ -61,7 +61,11 @@ def judge(session: Session, name: str) -> Answer:
     ends = (*session.protocol.liveness, *(each.name for each in session.protocol.rest))
     if name in (DELIVERED, DEADLOCK_FREE, COMPLETES, *ends):
         return _at_the_end(session, name)
-    invariants = {each.name for each in session.protocol.invariants}
+    if name in session.system.of_steps and name in session.protocol.witnesses:
+        found = [{finding.property for finding in step.outcome.findings} for step in session.steps]
+        first = next((at for at, names in enumerate(found, 1) if name in names), None)
+        return Answer(name, "not reached" if first is None else "reached", first)
+    invariants = {each.name for each in session.protocol.invariants} - session.system.of_steps
     if name in invariants:
         return _of_states(session, name)
     for number, step in enumerate(session.steps, 1):

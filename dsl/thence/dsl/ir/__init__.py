@@ -61,6 +61,7 @@ from thence.dsl.ir.statements import (
     While,
 )
 from thence.dsl.ir.terms import (
+    Acted,
     Apply,
     Arithmetic,
     Attribute,
@@ -93,6 +94,7 @@ from thence.dsl.ir.terms import (
 
 __all__ = [
     "PERIODICALLY",
+    "Acted",
     "AnyNumber",
     "Apply",
     "Arithmetic",

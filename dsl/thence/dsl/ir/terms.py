@@ -192,6 +192,18 @@ class InFlight(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class Acted(Expression):
+    """What was done in the step that has just been made, as a queue of records: by whom, with what.
+
+    `delivers`: the process and the message. `receives` packets of a kind: the process, their parameters, and their
+    sender. `does`: the process, and the parameters of the input `kind`.
+    """
+
+    verb: Literal["delivers", "receives", "does"]
+    kind: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Quantified(Expression):
     """A truth value; `count` and `sum` give a nat: of how many values the body is true, and the sum of its values."""
 
@@ -224,5 +236,6 @@ Expr: TypeAlias = (
     | IsNone
     | Conditional
     | InFlight
+    | Acted
     | Quantified
 )

@@ -100,7 +100,8 @@ def _details(system: System, before: State, action: Action, outcome: Outcome) ->
                 yield f"delivers {message.name}, and inside the delivery: causal_send({then.name}) to {others}"
             case Delivered(message):
                 yield f"delivers {message.name}"
-    claimed = {*system.protocol.properties, *system.protocol.liveness, "fault"}
+    of_steps = system.of_steps - {*system.protocol.witnesses}
+    claimed = {*system.protocol.properties, *system.protocol.liveness, *of_steps, "fault"}
     for finding in outcome.findings:
         if finding.property in claimed:
             yield f"VIOLATES {finding.property}: {describe(finding)}"

@@ -38,7 +38,8 @@ def simulate(system: System, seed: int, steps: int, judged: Collection[str] | No
 
 def at_rest(system: System, state: State) -> bool:
     """Whether nothing can happen any more in the state."""
-    return _first_step(system, state, list(system.enabled(state))) is None
+    outcomes = (system.apply(state, action) for action in system.enabled(state))
+    return not any(outcome.state != state or system.disturbs(outcome) for outcome in outcomes)
 
 
 def _first_step(system: System, state: State, actions: list[Action]) -> tuple[Action, Outcome] | None:

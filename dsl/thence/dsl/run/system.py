@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from thence.dsl import ir
-from thence.dsl.ir.observability import sees_network
+from thence.dsl.ir.observability import judged_in_steps, sees_network
 from thence.dsl.ir.properties import undefined
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
@@ -16,7 +16,7 @@ from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, R
 from thence.dsl.run.local_steps import GivenCause, LocalStep, LocalSteps
 from thence.dsl.run.promises import Promises
 from thence.dsl.run.scoped import in_scope
-from thence.dsl.run.values import Fault, Message, Occurrence, Packet
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value
 from thence.dsl.text.programs import receives
 
 
@@ -76,7 +76,7 @@ class System:
 
     `counted` are the timers and inputs of which the scope says how often they come: those in `State.ticks`, in this
     order. `rested`: a state was judged in which nothing can happen any more. `sees_network`: some formula
-    speaks of packets in flight.
+    speaks of packets in flight. `of_steps` are the names of the formulas about actions.
     """
 
     protocol: ir.Protocol
@@ -87,6 +87,7 @@ class System:
     promises: Promises | None = field(init=False, default=None)
     rested: bool = field(init=False, default=False)
     sees_network: bool = field(init=False, default=False)
+    of_steps: frozenset[str] = field(init=False, default=frozenset())
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _watched: frozenset[str] = field(init=False, default=frozenset())
@@ -95,6 +96,7 @@ class System:
     def __post_init__(self) -> None:
         self.protocol = in_scope(self.protocol, self.workload)
         self.sees_network = sees_network(self.protocol.formulas)
+        self.of_steps = frozenset(formula.name for formula in judged_in_steps(self.protocol))
         self._watched = frozenset(WATCHED) & {*self.protocol.properties}
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self.steps = LocalSteps(self._handle)
@@ -478,7 +480,26 @@ class System:
             assert place is not None, "a step that the program does not allow"
             places = (*places[:process], place, *places[process + 1 :])
         after_state = State(locals_, network, history, sends, state.ticks, state.duplicates, state.losses, places)
+        if self.of_steps:
+            findings += self._broken_by_step(after_state, action, emissions)
         return Outcome(after_state, emissions, tuple(findings), message, guards)
+
+    def _broken_by_step(self, after: State, action: Action, emissions: tuple[Emission, ...]) -> list[Finding]:
+        """The formulas about actions that are not true right after the step."""
+        process = action.process
+        acted: dict[tuple[str, str | None], tuple[Value, ...]] = {}
+        delivered_now = tuple((process, each.message) for each in emissions if isinstance(each, Delivered))
+        if delivered_now:
+            acted["delivers", None] = delivered_now
+        if action.kind == "receive":
+            packet = self.packet(action.packet)
+            acted["receives", packet.kind] = ((process, *packet.arguments, packet.src),)
+        elif action.kind == "input":
+            acted["does", action.name] = ((process, *action.arguments),)
+        if not acted:
+            return []
+        found = self.interpreter.broken_by_step(self.locals_of(after), self.flying(after), acted)
+        return [replace(self._broken_invariant(name, fault), process=process) for name, fault in found]
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
         return self.arranged((*network, number))
@@ -535,10 +556,15 @@ class System:
             return False
         for tick in self.late_timers(state):
             outcome = self.apply(state, tick)
-            if outcome.findings or (outcome.state.locals, outcome.state.network) != (state.locals, state.network):
+            if self.disturbs(outcome) or (outcome.state.locals, outcome.state.network) != (state.locals, state.network):
                 return False
         self.rested = True
         return True
+
+    def disturbs(self, outcome: Outcome) -> bool:
+        """Whether the step is at fault or violates a built-in property. Formulas about actions do not count."""
+        ignored = {*self.of_steps, *map(undefined, self.of_steps)} if self.of_steps else ()
+        return any(finding.property not in ignored for finding in outcome.findings)
 
     def _application(self, state: State) -> Iterator[Action]:
         yield from self.application_sends(state)

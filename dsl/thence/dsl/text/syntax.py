@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from thence.dsl.text.syntax_terms import (
     NOWHERE,
+    ActionPattern,
     Apply,
     At,
     Binary,
@@ -39,10 +40,12 @@ from thence.dsl.text.syntax_terms import (
     Truth,
     TypeExpr,
     Variable,
+    Verb,
 )
 
 __all__ = [
     "NOWHERE",
+    "ActionPattern",
     "Apply",
     "At",
     "Binary",
@@ -72,6 +75,7 @@ __all__ = [
     "Truth",
     "TypeExpr",
     "Variable",
+    "Verb",
 ]
 """The nodes of `syntax_terms` are imported from here, too: one vocabulary."""
 

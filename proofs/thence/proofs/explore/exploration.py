@@ -95,7 +95,8 @@ class Exploration(Coverage):
     `undecided` says of properties that are not violated why that does not mean that they hold.
     `order_matters` names a handler of which some step depends on the order in which sets are visited.
     `never` has what no step that was met does: `delivers`, `fires` a timer; and `rests`, where no state was judged in
-    which nothing can happen any more; and `gives NAME`, where the left side of a promise's `leads to` was never true.
+    which nothing can happen any more; and `gives NAME`, where the left side of a promise's `leads to` was never true;
+    and `acts NAME`, where the action of a formula about one was never met.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"

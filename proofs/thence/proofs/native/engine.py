@@ -88,6 +88,8 @@ def why_not(system: System) -> str | None:
         return "`causally_ordered` is judged by the interpreter"
     if system.sees_network:
         return "a formula speaks of packets in flight"
+    if system.of_steps:
+        return "a formula is about an action"
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"
