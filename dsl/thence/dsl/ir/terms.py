@@ -186,7 +186,7 @@ class Bound(Expression):
 
 @dataclass(frozen=True, slots=True)
 class InFlight(Expression):
-    """The packets of a kind that are in flight, as a queue of records: their parameters, then `from` and `to`."""
+    """The packets of a kind that are in flight, as a queue of records: their parameters, then both ends."""
 
     kind: str
 

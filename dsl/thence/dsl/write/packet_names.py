@@ -17,7 +17,7 @@ from thence.dsl.ir.types import Record
 _Names: TypeAlias = Mapping[tuple[str, str], str]
 """The name of each field of each packet, by the packet's variable."""
 
-_ENDS: Final = {"from": "sender", "to": "receiver", "from'": "sender"}
+_ENDS: Final = {"from'": "sender", "to'": "receiver"}
 """The fields for the ends of a channel, and how they are called."""
 
 _CALLED: Final = {**_ENDS, "by'": "p", "message'": "m"}
@@ -81,7 +81,7 @@ def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -
 
 def _text(kind: str, own: _Names) -> str:
     parameters = ", ".join(name for (_, label), name in own.items() if label not in _ENDS)
-    ends = "".join(f" {label} {name}" for (_, label), name in own.items() if label in _ENDS)
+    ends = "".join(f" {label[:-1]} {name}" for (_, label), name in own.items() if label in _ENDS)
     return f"{kind}({parameters}){ends} in flight"
 
 
