@@ -10,13 +10,14 @@ from typing import Literal, NamedTuple
 from thence.dsl import ir
 from thence.dsl.ir.observability import judged_in_steps, sees_network
 from thence.dsl.ir.properties import undefined
+from thence.dsl.run.acts import acts_of
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
 from thence.dsl.run.local_steps import GivenCause, LocalStep, LocalSteps
 from thence.dsl.run.promises import Promises
 from thence.dsl.run.scoped import in_scope
-from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 from thence.dsl.text.programs import receives
 
 
@@ -486,16 +487,11 @@ class System:
 
     def _broken_by_step(self, after: State, action: Action, emissions: tuple[Emission, ...]) -> list[Finding]:
         """The formulas about actions that are not true right after the step."""
-        process = action.process
-        acted: dict[tuple[str, str | None], tuple[Value, ...]] = {}
-        delivered_now = tuple((process, each.message) for each in emissions if isinstance(each, Delivered))
-        if delivered_now:
-            acted["delivers", None] = delivered_now
-        if action.kind == "receive":
-            packet = self.packet(action.packet)
-            acted["receives", packet.kind] = ((process, *packet.arguments, packet.src),)
-        elif action.kind == "input":
-            acted["does", action.name] = ((process, *action.arguments),)
+        process, given = action.process, None
+        if action.kind in ("receive", "input"):
+            given, _ = self.cause(after, action)
+        assert not isinstance(given, Message)
+        acted = acts_of(process, given, emissions)
         if not acted:
             return []
         found = self.interpreter.broken_by_step(self.locals_of(after), self.flying(after), acted)
