@@ -153,9 +153,7 @@ def test_the_verdicts_are_those_of_a_walk_over_every_transition(seed: int) -> No
         assert (f"r{number}" in found.violations) == (True in judged)
         assert (f"acts a{number}" in found.never) == (not judged)
     for name, violation in found.violations.items():
-        *before, last = [
-            {finding.property for finding in step.outcome.findings} for step in violation.steps
-        ]
+        *before, last = [{finding.property for finding in step.outcome.findings} for step in violation.steps]
         assert name in last and not any(name in earlier for earlier in before)
         session = Session("p", protocol, workload)
         session.steps = list(violation.steps)

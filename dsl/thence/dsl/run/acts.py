@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission
-from thence.dsl.run.values import Occurrence, Packet, Value
+from thence.dsl.run.interpreter import Cause
+from thence.dsl.run.values import Message, Occurrence, Packet, Value
 
 
-def acts_of(process: int, cause: Packet | Occurrence | None, emissions: Iterable[Emission]) -> Acts:
+def acts_of(process: int, cause: Cause | None, emissions: Iterable[Emission]) -> Acts:
     """What the process did in a step: the packet that arrived or the input, if any, and each delivery."""
     acted: dict[tuple[str, str | None], tuple[Value, ...]] = {}
     handed = tuple((process, each.message) for each in emissions if isinstance(each, Delivered))
@@ -20,6 +21,6 @@ def acts_of(process: int, cause: Packet | Occurrence | None, emissions: Iterable
             acted["receives", cause.kind] = ((process, *cause.arguments, cause.src),)
         case Occurrence():
             acted["does", cause.name] = ((process, *cause.arguments),)
-        case None:
+        case Message() | None:
             pass
     return acted

@@ -6,6 +6,7 @@ import random
 from collections.abc import Collection
 
 from thence.dsl.ir.properties import FAULT
+from thence.dsl.run.broken import disturbs
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.narrate import NarratedStep, narrate
 from thence.dsl.run.system import Action, Outcome, State, System
@@ -39,7 +40,7 @@ def simulate(system: System, seed: int, steps: int, judged: Collection[str] | No
 def at_rest(system: System, state: State) -> bool:
     """Whether nothing can happen any more in the state."""
     outcomes = (system.apply(state, action) for action in system.enabled(state))
-    return not any(outcome.state != state or system.disturbs(outcome) for outcome in outcomes)
+    return not any(outcome.state != state or disturbs(outcome.findings, system.of_steps) for outcome in outcomes)
 
 
 def _first_step(system: System, state: State, actions: list[Action]) -> tuple[Action, Outcome] | None:

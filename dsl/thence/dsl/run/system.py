@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import judged_in_steps, sees_network
-from thence.dsl.ir.properties import undefined
 from thence.dsl.run.acts import acts_of
+from thence.dsl.run.broken import broken_at_rest, broken_invariant, disturbs
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
@@ -481,21 +481,15 @@ class System:
             assert place is not None, "a step that the program does not allow"
             places = (*places[:process], place, *places[process + 1 :])
         after_state = State(locals_, network, history, sends, state.ticks, state.duplicates, state.losses, places)
-        if self.of_steps:
-            findings += self._broken_by_step(after_state, action, emissions)
+        findings += self._broken_by_step(after_state, action, emissions) if self.of_steps else ()
         return Outcome(after_state, emissions, tuple(findings), message, guards)
 
     def _broken_by_step(self, after: State, action: Action, emissions: tuple[Emission, ...]) -> list[Finding]:
         """The formulas about actions that are not true right after the step."""
-        process, given = action.process, None
-        if action.kind in ("receive", "input"):
-            given, _ = self.cause(after, action)
-        assert not isinstance(given, Message)
-        acted = acts_of(process, given, emissions)
-        if not acted:
-            return []
-        found = self.interpreter.broken_by_step(self.locals_of(after), self.flying(after), acted)
-        return [replace(self._broken_invariant(name, fault), process=process) for name, fault in found]
+        cause = self.cause(after, action)[0] if action.kind in ("receive", "input") else None
+        acted = acts_of(action.process, cause, emissions)
+        found = self.interpreter.broken_by_step(self.locals_of(after), self.flying(after), acted) if acted else ()
+        return [broken_invariant(name, fault, self.protocol.witnesses, action.process) for name, fault in found]
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
         return self.arranged((*network, number))
@@ -532,18 +526,14 @@ class System:
         happen any more; a promise without a value is broken.
         """
         found = self.interpreter.broken_invariants(self.locals_of(state), flying := self.flying(state))
-        broken = tuple(self._broken_invariant(name, fault) for name, fault in found)
+        broken = tuple(broken_invariant(name, fault, self.protocol.witnesses) for name, fault in found)
         if self.protocol.rest and self.is_at_rest(state):
             found = self.interpreter.broken_at_rest(self.locals_of(state), flying)
-            broken += tuple(self._broken_at_rest(name, fault) for name, fault in found)
+            broken += tuple(broken_at_rest(name, fault) for name, fault in found)
         if self.promises is not None:
             unclear = dict(self.promises.without_value(self.locals_of(state)))
             broken += tuple(Finding(name, 0, detail=f"{name} has no value: {fault}") for name, fault in unclear.items())
         return broken
-
-    def _broken_at_rest(self, name: str, fault: Fault | None) -> Finding:
-        said = f"{name} is false" if fault is None else f"{name} has no value: {fault}"
-        return Finding(name, 0, detail=f"nothing can happen any more, and {said}")
 
     def is_at_rest(self, state: State) -> bool:
         """Whether nothing can happen any more: nothing can arrive, the application can do nothing, and no timer changes
@@ -552,26 +542,15 @@ class System:
             return False
         for tick in self.late_timers(state):
             outcome = self.apply(state, tick)
-            if self.disturbs(outcome) or (outcome.state.locals, outcome.state.network) != (state.locals, state.network):
+            changed = outcome.state.locals != state.locals or outcome.state.network != state.network
+            if changed or disturbs(outcome.findings, self.of_steps):
                 return False
         self.rested = True
         return True
 
-    def disturbs(self, outcome: Outcome) -> bool:
-        """Whether the step is at fault or violates a built-in property. Formulas about actions do not count."""
-        ignored = {*self.of_steps, *map(undefined, self.of_steps)} if self.of_steps else ()
-        return any(finding.property not in ignored for finding in outcome.findings)
-
     def _application(self, state: State) -> Iterator[Action]:
         yield from self.application_sends(state)
         yield from self.application_inputs(state)
-
-    def _broken_invariant(self, name: str, fault: Fault | None) -> Finding:
-        if fault is None:
-            return Finding(name, 0, detail=f"invariant {name} is false")
-        if name in self.protocol.witnesses:
-            return Finding(undefined(name), 0, detail=f"{name} has no value: {fault}")
-        return Finding(name, 0, detail=f"invariant {name} has no value: {fault}")
 
     def stuck(self, state: State) -> Finding | None:
         """A message that can never be delivered from here on, if nothing more is sent; judged when nothing can arrive.
