@@ -40,7 +40,6 @@ from thence.dsl.text.syntax_terms import (
     Truth,
     TypeExpr,
     Variable,
-    Verb,
 )
 
 __all__ = [
@@ -75,7 +74,6 @@ __all__ = [
     "Truth",
     "TypeExpr",
     "Variable",
-    "Verb",
 ]
 """The nodes of `syntax_terms` are imported from here, too: one vocabulary."""
 
@@ -408,8 +406,7 @@ class Handler(Node):
     """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `on INPUT(k: nat) when P:`, `periodically:`,
     `periodically TIMER:`.
 
-    `kind` is the packet kind of a receive handler, the input, or the name of a timer that has one; `sender` is the
-    `from` name of a receive handler; `guard` its `when`.
+    `kind`: the packet kind, the input, or the name of a timer that has one; `sender`: the `from` name; `guard`: `when`.
     """
 
     event: Literal["causal_send", "receive", "periodically", "input"]
