@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import sees_actions
 from thence.dsl.run.evaluate import Frame, Names, compile_expression, domain_of
 from thence.dsl.run.execute import telling_parts
 from thence.dsl.run.system import State, System
@@ -38,7 +39,9 @@ class Reason:
 
 
 def reason(system: System, state: State, formula: ir.NamedFormula) -> Reason | None:
-    """Why an invariant has the value that it has in a state; None where it has none."""
+    """Why an invariant has the value that it has in a state; None where it has none, as a formula about an action."""
+    if sees_actions(formula):
+        return None
     search = _Search(system, state)
     try:
         return search.reason(formula.body, ())
