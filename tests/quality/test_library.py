@@ -10,7 +10,8 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import library, load
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.actions import Action, State
+from thence.dsl.run.system import System
 
 PROTOCOLS = [
     *("cykas", "mf", "mf_pipelined", "rst", "rst_mf", "rst_hunch"),

@@ -9,7 +9,8 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.dsl.run.system import State, System
+from thence.dsl.run.actions import State
+from thence.dsl.run.system import System
 from thence.proofs.engines import explore
 from thence.proofs.prove import prove_specification
 from thence.proofs.scopes.link import check_link

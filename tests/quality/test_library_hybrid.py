@@ -10,8 +10,9 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.narrate import execution
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 from thence.proofs.engines import explore
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.obligations import conjuncts, preservations

@@ -12,8 +12,9 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.execute import Delivered
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.engines import explore
 from thence.proofs.prove import prove_specification

@@ -21,10 +21,10 @@ from thence.spec.verdict import Level, Verdict
 
 SHORTEST = {
     "own_numbers_only": {"total_order": 14, "seen": 11},
-    "takes_the_lowest": {"total_order": 14, "only_raised": 9},
+    "takes_the_lowest": {"total_order": 14, "only_raised": 9, "smallest": 9},
     "ties_either_way": {"total_order": 14},
     "ties_by_sender": {"total_order": 14},
-    "does_not_wait": {"total_order": 14},
+    "does_not_wait": {"total_order": 14, "smallest": 8},
     "proposes_again": {"distinct": 4, "delivered": 14},
     "decides_with_each_answer": {"total_order": 10, "at_most_once": 7, "one_decision": 10},
     "delivers_one": {"delivered": 14, "nothing_is_left": 14},

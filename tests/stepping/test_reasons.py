@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import judged_in_states
 from thence.dsl.load import library, load, load_bytes
 from thence.dsl.run.identity_reuse import system_of
 from thence.stepping.reasons import Reason, reason
@@ -98,7 +99,7 @@ def test_every_invariant_of_the_library_has_a_reason_in_the_states_of_a_run(name
             session.take_random(draw)
         for state in session.states:
             wrong = {finding.property: finding for finding in session.system.broken(state)}
-            for formula in session.system.protocol.invariants:
+            for formula in judged_in_states(session.system.protocol):
                 given = reason(session.system, state, formula)
                 if given is None:
                     assert "no value" in wrong[formula.name].detail

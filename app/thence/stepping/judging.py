@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 from thence.dsl.find import known
 from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, undefined
+from thence.dsl.run.actions import State
 from thence.dsl.run.causality import WATCHED, Finding
 from thence.dsl.run.narrate import describe, replay
 from thence.dsl.run.quiescence import blocked, completed, unkept
 from thence.dsl.run.scoped import watching
-from thence.dsl.run.system import State
 from thence.proofs.scopes.scopes import judgeable
 from thence.stepping.session import Session
 
@@ -61,7 +61,11 @@ def judge(session: Session, name: str) -> Answer:
     ends = (*session.protocol.liveness, *(each.name for each in session.protocol.rest))
     if name in (DELIVERED, DEADLOCK_FREE, COMPLETES, *ends):
         return _at_the_end(session, name)
-    invariants = {each.name for each in session.protocol.invariants}
+    if name in session.system.of_steps and name in session.protocol.witnesses:
+        found = [{finding.property for finding in step.outcome.findings} for step in session.steps]
+        first = next((at for at, names in enumerate(found, 1) if name in names), None)
+        return Answer(name, "not reached" if first is None else "reached", first)
+    invariants = {each.name for each in session.protocol.invariants} - session.system.of_steps
     if name in invariants:
         return _of_states(session, name)
     for number, step in enumerate(session.steps, 1):

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import sees_actions
+from thence.dsl.run.actions import State
 from thence.dsl.run.evaluate import Frame, Names, compile_expression, domain_of
 from thence.dsl.run.execute import telling_parts
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Value, show
 from thence.dsl.text.syntax import Span
 from thence.dsl.write.show import show_expression
@@ -38,7 +40,9 @@ class Reason:
 
 
 def reason(system: System, state: State, formula: ir.NamedFormula) -> Reason | None:
-    """Why an invariant has the value that it has in a state; None where it has none."""
+    """Why an invariant has the value that it has in a state; None where it has none, as a formula about an action."""
+    if sees_actions(formula):
+        return None
     search = _Search(system, state)
     try:
         return search.reason(formula.body, ())

@@ -9,10 +9,10 @@ from thence.dsl.find import Rejected
 from thence.dsl.ir import PERIODICALLY
 from thence.dsl.ir.types import Bool, Nat, Sort, Type
 from thence.dsl.load import Loaded, load_bytes
+from thence.dsl.run.actions import State
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.narrate import NarratedStep, show_packet
 from thence.dsl.run.scenario import play
-from thence.dsl.run.system import State
 from thence.dsl.run.values import Message, Packet, Value
 from thence.stepping.judging import violated
 from thence.stepping.session import NotPossible, Session

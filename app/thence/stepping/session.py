@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import NarratedStep, execution, narrate, record, replay, show_packet
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message, show
 from thence.spec.events import Execution
 from thence.spec.user_error import UserError

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.execute import Guard
 from thence.dsl.run.interpreter import Interpreter
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet, show
 from thence.dsl.text.syntax import Span
 from thence.dsl.write.show import show_expression

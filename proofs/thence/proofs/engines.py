@@ -11,11 +11,14 @@ from dataclasses import replace
 from typing import assert_never
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import judged_in_steps
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.local_steps import LocalStep
 from thence.dsl.run.scoped import asked_of
 from thence.dsl.run.system import System
+from thence.dsl.run.values import Occurrence
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
@@ -62,13 +65,26 @@ def explore(
 def _never(system: System) -> frozenset[str]:
     """What no step of a process does, of all that the search met."""
     delivers = fires = False
+    acted: set[tuple[str, str | None]] = set()
     for _, before, cause, came in system.steps.taken():
         if isinstance(came, LocalStep):
+            if isinstance(cause, int):
+                acted.add(("receives", system.packet(cause).kind))
+            elif isinstance(cause, Occurrence):
+                acted.add(("does", cause.name))
             delivers = delivers or any(isinstance(emission, Delivered) for emission in came.emissions)
             fires = fires or (cause is None and came != (before, ()))
+    if delivers:
+        acted.add(("delivers", None))
     met = {"delivers": delivers, "fires": fires, "rests": system.rested}
+    met |= {f"acts {one.name}": bool(_acts_of(one) & acted) for one in judged_in_steps(system.protocol)}
     idle = () if system.promises is None else system.promises.never_given()
     return frozenset((*(name for name, happened in met.items() if not happened), *(f"gives {name}" for name in idle)))
+
+
+def _acts_of(formula: ir.NamedFormula) -> set[tuple[str, str | None]]:
+    """The action that the formula is about: its verb, and the packet kind or input."""
+    return {(node.verb, node.kind) for node in nodes(formula) if isinstance(node, ir.Acted)}
 
 
 def _explored(request: ExplorationRequest, method: Method) -> tuple[Exploration, System]:

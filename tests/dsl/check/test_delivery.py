@@ -12,8 +12,9 @@ from thence.dsl import ir
 from thence.dsl.check.workload import all_choices
 from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.protocol import export_protocol
+from thence.dsl.run.actions import Action
 from thence.dsl.run.narrate import execution, narrate, record, replay, run
-from thence.dsl.run.system import Action, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.dsl.write.format import format_source
 from thence.spec.delivery_order import first_crossing

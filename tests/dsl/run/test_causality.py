@@ -17,10 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.causality import Finding, History, delivered, network_sent, sent
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.narrate import events_of, narrate
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.spec.oracle import Oracle
 

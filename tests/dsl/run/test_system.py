@@ -10,7 +10,8 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.actions import Action, State
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message, Packet
 
 Specify: TypeAlias = Callable[[str], ir.Specification]

@@ -9,9 +9,9 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
+from thence.dsl.run.actions import Action
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import execution, record, replay, text
-from thence.dsl.run.system import Action
 from thence.dsl.text.programs import Program, describe, imbalance, receives
 from thence.dsl.write.format import format_source
 from thence.proofs.engines import explore

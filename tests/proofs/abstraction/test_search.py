@@ -8,8 +8,9 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.run.actions import State
 from thence.dsl.run.causality import History
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import System
 from thence.proofs.abstraction.search import SAFETY, explore_abstraction
 
 Library: TypeAlias = Callable[[str], ir.Specification]

@@ -9,8 +9,9 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.narrate import execution
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.engines import explore
 from thence.proofs.explore import exploration

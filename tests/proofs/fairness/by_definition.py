@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.narrate import NarratedStep
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 
 Node: TypeAlias = tuple[State, bool]
 """A state, and whether the run has turned."""

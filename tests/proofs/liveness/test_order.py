@@ -8,8 +8,8 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.run.actions import State
 from thence.dsl.run.identity_reuse import ReusedIdentities
-from thence.dsl.run.system import State
 from thence.dsl.run.values import Message
 from thence.proofs.liveness.lasso import find_lasso, lines_for
 from thence.proofs.liveness.order_lines import CONSTANT

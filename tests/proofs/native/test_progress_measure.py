@@ -9,7 +9,8 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record
-from thence.dsl.run.system import State, System
+from thence.dsl.run.actions import State
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Value
 from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.explore.interpreted import Interpretation

@@ -15,8 +15,9 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.ir.properties import undefined
 from thence.dsl.load import load, load_bytes
+from thence.dsl.run.actions import State
 from thence.dsl.run.evaluate import Frame, Names, compile_expression
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault
 from thence.proofs.bounded.search import search
 from thence.proofs.explore.exploration import Engine

@@ -125,12 +125,22 @@ class Bodies:
                 self.name(members.kinds.get(binder.name.text), binder.name.span)
                 names |= {name.text: self.local("bound variable", name, region) for name in binder.names}
                 continue
+            if binder.action is not None:
+                self._action(binder.action, members)
+                names |= {name.text: self.local("bound variable", name, region) for name in binder.names}
+                continue
             if binder.type is not None:
                 self.type(binder.type, members)
             if binder.domain is not None:
                 self.expression(binder.domain, members, names)
             names[binder.name.text] = self.local("bound variable", binder.name, region)
         return names
+
+    def _action(self, action: syntax.ActionPattern, members: Members) -> None:
+        """The packet kind or the input of an action."""
+        if action.kind is not None:
+            known = members.kinds if action.verb == "receives" else members.events
+            self.name(known.get(action.kind.text), action.kind.span)
 
     def _field(self, target: syntax.Expr, name: syntax.Name, members: Members) -> Symbol | None:
         type_ = self.types.get(target.span)

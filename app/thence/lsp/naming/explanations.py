@@ -55,7 +55,8 @@ KEYWORDS: dict[str, str] = {
     "transition of that event.",
     "receive": "`on receive KIND(...) from j:` is run when such a packet arrives.",
     "when": "`on causal_send(m) when P:` lets the application wait until P is true. In a link, `when P` limits a "
-    "clause.",
+    "clause. `invariant NAME: when p delivers m: P`: P is true right after each such step.",
+    "delivers": "`invariant NAME: when p delivers m: P`: P is true right after each step in which p delivers m.",
     "periodically": "`periodically:` is run when the timer of a process fires; `periodically NAME:` is one of several.",
     "role": "`role coordinator: process = 0` is a process that all processes know; a scope may give it to another one.",
     "def": "`def f(m: message): e` names an expression: `f(x)` stands for e with x for m.",

@@ -8,9 +8,10 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
+from thence.dsl.ir.properties import undefined
+from thence.dsl.run.actions import State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.narrate import NarratedStep, describe, events_of, execution, flights_of, record, show_packet
-from thence.dsl.run.system import State
 from thence.dsl.run.values import show
 from thence.play.backend.places import Place
 from thence.proofs.scopes.reports import describe as describe_workload
@@ -116,8 +117,12 @@ def _step(session: Session, before: State, step: NarratedStep) -> dict[str, Any]
 def _violations(session: Session, findings: Sequence[Finding], after: State, before: State) -> Iterator[dict[str, Any]]:
     """What the step violates, and the invariants that it makes false."""
     protocol = session.system.protocol
-    claimed = {*protocol.properties, *protocol.liveness, "fault"}
+    of_steps = session.system.of_steps - {*protocol.witnesses}
+    claimed = {*protocol.properties, *protocol.liveness, *of_steps, "fault"}
+    reached = {*protocol.witnesses, *map(undefined, protocol.witnesses)}
     for finding in findings:
+        if finding.property in reached:
+            continue
         yield {
             "property": finding.property,
             "claimed": finding.property in claimed,

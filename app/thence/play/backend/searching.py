@@ -13,8 +13,9 @@ from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
 from thence.dsl.find import known
 from thence.dsl.load import Loaded, load_bytes
+from thence.dsl.run.actions import Action
 from thence.dsl.run.narrate import record
-from thence.dsl.run.system import Action, System
+from thence.dsl.run.system import System
 from thence.play.backend.places import BadQuestion, number_of, target_of, text_of, texts_of
 from thence.play.backend.summary import diagnostic
 from thence.proofs.explore.exploration import Engine, Progress, Resources

@@ -13,8 +13,9 @@ from typing import Final, TypeAlias
 
 from thence.conformance.mutation.protocol_judge import larger_workload, usual_workloads
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.identity_reuse import system_of
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 from thence.proofs.scopes.link import Broken, Disagreement, Follower, LinkRun, explore_link
 from thence.proofs.scopes.reports import describe
 from thence.spec.words import counted

@@ -15,8 +15,9 @@ from thence.conformance.mutation.equality import StepRecord
 from thence.conformance.mutation.fate import Fate
 from thence.dsl import ir
 from thence.dsl.check.workload import least_processes, workload_for
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.identity_reuse import system_of
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import Coverage, Exploration, ExplorationRequest, Progress
 from thence.proofs.explore.interpreted import Interpretation

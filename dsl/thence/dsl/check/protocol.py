@@ -8,7 +8,7 @@ from dataclasses import replace
 from thence.dsl import ir
 from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.stated.claims import check_liveness, check_properties
-from thence.dsl.check.stated.formulas import check_formulas, check_promises
+from thence.dsl.check.stated.formulas import REACHABLE, check_formulas, check_promises
 from thence.dsl.check.statements import BodyChecker, Signature
 from thence.dsl.check.terms.constants import check_constants, types_of
 from thence.dsl.check.terms.delivery import check_delivery
@@ -54,8 +54,10 @@ def check_protocol(
     bodies = [_procedure(procedure, vocabulary, packets, procedures, reporter) for procedure in protocol.procedures]
     _check_recursion(protocol.procedures, reporter)
     named: dict[str, Span] = {}
-    invariants = check_formulas(protocol.invariants, "invariant", named, vocabulary.at("property"), reporter)
-    witnesses = check_formulas(protocol.reachable, "reachable formula", named, vocabulary.at("property"), reporter)
+    inputs = {handler.kind: handler.parameters for handler in handlers if handler.event == "input" and handler.kind}
+    of_steps = replace(vocabulary.at("property"), actions=True, inputs=inputs)
+    invariants = check_formulas(protocol.invariants, "invariant", named, of_steps, reporter)
+    witnesses = check_formulas(protocol.reachable, REACHABLE, named, of_steps, reporter)
     rest = check_formulas(protocol.rest, "formula at rest", named, vocabulary.at("property"), reporter)
     promises = check_promises(protocol.promises, named, vocabulary.at("property"), reporter)
     properties = check_properties(protocol, carried, reporter)

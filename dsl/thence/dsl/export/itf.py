@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from thence.dsl.ir.types import Bool, Collection, Map, Record, Sort, Type
+from thence.dsl.run.actions import State
 from thence.dsl.run.narrate import NarratedStep
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message, Packet, Value, ascending
 
 

@@ -13,10 +13,11 @@ from thence.dsl.check.settings import workload_of
 from thence.dsl.check.workload import kind_of
 from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.load import load
+from thence.dsl.run.actions import State
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import replay
 from thence.dsl.run.narrate import violated as violated_at_end
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import System
 
 _TEMPLATE = '''"""A run of {subject} that violates `{property}`, found by `thence explore`.
 

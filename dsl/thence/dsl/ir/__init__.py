@@ -63,6 +63,7 @@ from thence.dsl.ir.statements import (
     While,
 )
 from thence.dsl.ir.terms import (
+    Acted,
     Apply,
     Arithmetic,
     Attribute,
@@ -95,6 +96,7 @@ from thence.dsl.ir.terms import (
 
 __all__ = [
     "PERIODICALLY",
+    "Acted",
     "AnyNumber",
     "Apply",
     "Arithmetic",

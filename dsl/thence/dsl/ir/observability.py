@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from thence.dsl.ir.declarations import Handler, PacketKind, Procedure, Protocol
+from thence.dsl.ir.declarations import Handler, NamedFormula, PacketKind, Procedure, Protocol
 from thence.dsl.ir.statements import Assign, Call, Deliver, For, Let, Mutate, Send, Stmt, Var
-from thence.dsl.ir.terms import InFlight, Local, StateOf
+from thence.dsl.ir.terms import Acted, InFlight, Local, StateOf
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, Type
 
@@ -24,6 +24,28 @@ OF_DELIVERIES = ("causal", "causally_ordered", "fifo", "at_most_once", "no_creat
 def sees_network(tree: object) -> bool:
     """Whether a formula, or one of several, speaks of packets in flight."""
     return any(isinstance(node, InFlight) for node in nodes(tree))
+
+
+def sees_actions(tree: object) -> bool:
+    """Whether a formula, or one of several, speaks of what is done in a step."""
+    return any(isinstance(node, Acted) for node in nodes(tree))
+
+
+def judged_in_states(protocol: Protocol) -> tuple[NamedFormula, ...]:
+    """The invariants, and denials of `reachable` formulas, about states."""
+    return tuple(each for each in protocol.invariants if not sees_actions(each))
+
+
+def judged_in_steps(protocol: Protocol) -> tuple[NamedFormula, ...]:
+    """Those about actions: they are judged in each step, by the states after it."""
+    return tuple(each for each in protocol.invariants if sees_actions(each))
+
+
+def beyond_states(tree: object) -> str | None:
+    """What a formula, or one of several, speaks of besides the states of processes; None if of nothing."""
+    if sees_actions(tree):
+        return "actions"
+    return "packets in flight" if sees_network(tree) else None
 
 
 def unobservable(protocol: Protocol, name: str) -> str | None:

@@ -186,9 +186,21 @@ class Bound(Expression):
 
 @dataclass(frozen=True, slots=True)
 class InFlight(Expression):
-    """The packets of a kind that are in flight, as a queue of records: their parameters, then `from` and `to`."""
+    """The packets of a kind that are in flight, as a queue of records: their parameters, then both ends."""
 
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acted(Expression):
+    """What was done in the step that has just been made, as a queue of records: by whom, with what.
+
+    `delivers`: the process and the message. `receives` packets of a kind: the process, their parameters, and their
+    sender. `does`: the process, and the parameters of the input `kind`.
+    """
+
+    verb: Literal["delivers", "receives", "does"]
+    kind: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,5 +236,6 @@ Expr: TypeAlias = (
     | IsNone
     | Conditional
     | InFlight
+    | Acted
     | Quantified
 )

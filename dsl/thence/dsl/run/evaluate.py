@@ -17,6 +17,9 @@ from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Type, has_zer
 from thence.dsl.run.choices import Choices
 from thence.dsl.run.values import ABSENT, Fault, Message, Packet, Value, elements_of, lookup, size, zero
 
+Acts: TypeAlias = Mapping[tuple[str, str | None], tuple[Value, ...]]
+"""What was done in a step, as records: deliveries, the arrival, or the input; by verb, and packet kind or input."""
+
 
 @dataclass(slots=True)
 class Frame:
@@ -32,6 +35,7 @@ class Frame:
         symbols: a machine's relations and functions.
         messages: the universe of messages for quantifiers.
         flying: the packets in flight.
+        acted: what was done in the step that has just been made, by verb and kind.
         application: takes the place of `deliver`; its second argument computes the message. It may send messages.
         choices: decide what `choose` and `either` take; None: the first alternative.
         scan: gives the elements of a collection the order in which a loop visits them; None: the text's own order.
@@ -45,6 +49,7 @@ class Frame:
     symbols: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
     messages: Sequence[Message] = ()
     flying: Sequence[Packet] = ()
+    acted: Acts = field(default_factory=dict)
     emitted: list[Any] = field(default_factory=list)
     guards: list[Any] | None = None
     budget: int = 0
@@ -131,6 +136,9 @@ def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
             return lambda frame: yes(frame) if test(frame) else no(frame)
         case ir.InFlight(kind=kind):
             return _in_flight(kind)
+        case ir.Acted(verb=verb, kind=kind):
+            done = (verb, kind)
+            return lambda frame: frame.acted.get(done, ())
         case ir.Quantified(kind=kind, variables=variables, body=body):
             return _quantified(kind, [domain_of(bound, names) for bound in variables], variables, sub(body))
         case _:

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.causality import sent
 from thence.dsl.run.execute import Sent
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, messages_in, most_elements
 from thence.spec.user_error import UserError
 

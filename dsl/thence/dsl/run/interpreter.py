@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import with_values
+from thence.dsl.ir.observability import judged_in_states, judged_in_steps
 from thence.dsl.ir.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours, next_hops
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.choices import Choices
-from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
+from thence.dsl.run.evaluate import Acts, Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Compiler, Delivered, Emission, Executor, Guard, Sent
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value
 from thence.dsl.text.syntax import Span
@@ -103,6 +105,7 @@ class Interpreter:
     _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
     _rest: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _invariants: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
+    _of_steps: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _sends_deliver: bool | None = field(init=False, default=None)
     chooses: bool = field(init=False, default=False)
     """Whether some handler chooses, so that a cause may have several steps."""
@@ -137,9 +140,10 @@ class Interpreter:
                     self._receive[handler.kind] = (body, handler.sender)
         self._initial = tuple(compile_expression(variable.initial, Names({})) for variable in self.protocol.state)
         names = Names(positions)
-        self._invariants, self._rest = (
+        of_states, of_steps = judged_in_states(self.protocol), judged_in_steps(self.protocol)
+        self._invariants, self._of_steps, self._rest = (
             tuple((formula.name, compile_expression(formula.body, names)) for formula in formulas)
-            for formulas in (self.protocol.invariants, self.protocol.rest)
+            for formulas in (of_states, of_steps, self.protocol.rest)
         )
 
     @property
@@ -327,10 +331,20 @@ class Interpreter:
         """The same for the formulas about states in which nothing can happen any more."""
         return self._not_true(self._rest, states, flying)
 
-    def _not_true(
-        self, formulas: tuple[tuple[str, Evaluator], ...], states: Sequence[LocalState], flying: Sequence[Packet]
+    def broken_by_step(
+        self, states: Sequence[LocalState], flying: Sequence[Packet], acted: Acts
     ) -> tuple[tuple[str, Fault | None], ...]:
-        frame = Frame(processes=self.processes, all_states=states, flying=flying)
+        """The same for the formulas about actions: `states` and `flying` are those right after the step."""
+        return self._not_true(self._of_steps, states, flying, acted)
+
+    def _not_true(
+        self,
+        formulas: tuple[tuple[str, Evaluator], ...],
+        states: Sequence[LocalState],
+        flying: Sequence[Packet],
+        acted: Acts = MappingProxyType({}),
+    ) -> tuple[tuple[str, Fault | None], ...]:
+        frame = Frame(processes=self.processes, all_states=states, flying=flying, acted=acted)
         found: list[tuple[str, Fault | None]] = []
         for name, holds in formulas:
             try:

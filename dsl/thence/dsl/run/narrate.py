@@ -8,10 +8,11 @@ from typing import Any
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Type
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.quiescence import blocked, completed, unkept
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Packet, show
 from thence.spec.events import Deliver, Event, Execution, Input, Passage, Receive, Send
 from thence.spec.user_error import UserError
@@ -105,7 +106,8 @@ def _details(system: System, before: State, action: Action, outcome: Outcome) ->
                 yield f"delivers {message.name}, and inside the delivery: causal_send({then.name}) to {others}"
             case Delivered(message):
                 yield f"delivers {message.name}"
-    claimed = {*system.protocol.properties, *system.protocol.liveness, "fault"}
+    of_steps = system.of_steps - {*system.protocol.witnesses}
+    claimed = {*system.protocol.properties, *system.protocol.liveness, *of_steps, "fault"}
     for finding in outcome.findings:
         if finding.property in claimed:
             yield f"VIOLATES {finding.property}: {describe(finding)}"

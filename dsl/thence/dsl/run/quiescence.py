@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
+from thence.dsl.run.actions import State
 from thence.dsl.run.causality import Finding
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import System
 from thence.dsl.text.programs import waits
 
 

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.properties import DELIVERED
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.choices import Choices, every_script
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
@@ -16,7 +17,7 @@ from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.narrate import NarratedStep, narrate, show_packet
 from thence.dsl.run.quiescence import unkept
 from thence.dsl.run.scoped import watching
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Packet, Value
 
 

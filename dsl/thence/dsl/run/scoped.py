@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import with_values
-from thence.dsl.ir.observability import sees_network
+from thence.dsl.ir.observability import beyond_states, sees_actions
 from thence.dsl.run.causality import WATCHED
 
 
@@ -23,9 +23,13 @@ def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
 
 
 def asked_of(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
-    """The protocol as `properties` are asked of it: it claims those that are `WATCHED`, and promises no others."""
+    """The protocol as `properties` are asked of it: it claims those that are `WATCHED`, and neither promises others
+    nor states others of actions."""
     asked = {*properties}
     protocol = watching(protocol, asked)
+    if sees_actions(protocol.invariants):
+        stated = tuple(each for each in protocol.invariants if each.name in asked or not sees_actions(each))
+        protocol = replace(protocol, invariants=stated)
     promises = tuple(promise for promise in protocol.promises if promise.name in asked)
     return protocol if len(promises) == len(protocol.promises) else replace(protocol, promises=promises)
 
@@ -38,6 +42,12 @@ def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
 
 
 def of_processes(protocol: ir.Protocol) -> ir.Protocol:
-    """The protocol without the formulas about packets in flight, for whoever sees the processes only."""
-    stated = tuple(each for each in protocol.invariants if not sees_network(each))
-    return replace(protocol, invariants=stated, rest=tuple(each for each in protocol.rest if not sees_network(each)))
+    """The protocol without the formulas about packets in flight and actions, for whoever sees the processes only."""
+    stated = tuple(each for each in protocol.invariants if beyond_states(each) is None)
+    gone = {each.name for each in protocol.invariants} - {each.name for each in stated}
+    return replace(
+        protocol,
+        invariants=stated,
+        rest=tuple(each for each in protocol.rest if beyond_states(each) is None),
+        witnesses=tuple(name for name in protocol.witnesses if name not in gone),
+    )

@@ -6,9 +6,11 @@ import random
 from collections.abc import Collection
 
 from thence.dsl.ir.properties import FAULT
+from thence.dsl.run.actions import Action, Outcome, State
+from thence.dsl.run.broken import disturbs
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.narrate import NarratedStep, narrate
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 
 
 def simulate(system: System, seed: int, steps: int, judged: Collection[str] | None = None) -> tuple[NarratedStep, ...]:
@@ -38,7 +40,8 @@ def simulate(system: System, seed: int, steps: int, judged: Collection[str] | No
 
 def at_rest(system: System, state: State) -> bool:
     """Whether nothing can happen any more in the state."""
-    return _first_step(system, state, list(system.enabled(state))) is None
+    outcomes = (system.apply(state, action) for action in system.enabled(state))
+    return not any(outcome.state != state or disturbs(outcome.findings, system.of_steps) for outcome in outcomes)
 
 
 def _first_step(system: System, state: State, actions: list[Action]) -> tuple[Action, Outcome] | None:

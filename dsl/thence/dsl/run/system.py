@@ -6,72 +6,20 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Literal, NamedTuple
 
 from thence.dsl import ir
-from thence.dsl.ir.observability import sees_network
-from thence.dsl.ir.properties import undefined
+from thence.dsl.ir.observability import judged_in_steps, sees_network
+from thence.dsl.run.actions import Action, Outcome, State, acts_of, cause_of
+from thence.dsl.run.broken import broken_at_rest, broken_invariant, disturbs
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
-from thence.dsl.run.choices import Choices, Chosen, Script
+from thence.dsl.run.choices import Choices, Chosen
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
-from thence.dsl.run.local_steps import GivenCause, LocalStep, LocalSteps
+from thence.dsl.run.local_steps import LocalStep, LocalSteps
 from thence.dsl.run.promises import Promises
 from thence.dsl.run.scoped import in_scope
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 from thence.dsl.text.programs import receives
-
-
-class State(NamedTuple):
-    """A global state. `locals` and `network` are numbers in the system's tables.
-
-    The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order. `places`:
-    how many steps of its program each process has made, where there are programs. `ticks`: of each timer
-    and input that the scope counts, one after the other, how often it has come at each process. `owed`: the bits of
-    what is promised and has not come so far, see `promises`.
-    """
-
-    locals: tuple[int, ...]
-    network: tuple[int, ...]
-    history: History
-    sends: tuple[int, ...]
-    ticks: tuple[int, ...]
-    duplicates: int
-    losses: int
-    places: tuple[int, ...] = ()
-    owed: int = 0
-
-
-class Action(NamedTuple):
-    """The next event of a run. `packet` is a number in the system's table for receive, duplicate and lose.
-
-    `reactions`: the sends of the application inside deliveries of this step: the number of the delivery in the step,
-    and the destinations. `name`: the timer that fires, or the input that the application has, with its `arguments`.
-    `script`: the alternatives that the step takes where the protocol chooses.
-    """
-
-    kind: Literal["send", "receive", "tick", "input", "duplicate", "lose"]
-    process: int
-    destinations: tuple[int, ...] = ()
-    packet: int = -1
-    reactions: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    name: str = ir.PERIODICALLY
-    arguments: tuple[int, ...] = ()
-    script: Script = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The state after an action, what the handler emitted, and the properties that it violated.
-
-    `subject` is the message that was sent, or None.
-    """
-
-    state: State
-    emissions: tuple[Emission, ...]
-    findings: tuple[Finding, ...]
-    subject: Message | None = None
-    guards: tuple[Guard, ...] = ()
 
 
 @dataclass(slots=True)
@@ -80,7 +28,7 @@ class System:
 
     `counted` are the timers and inputs of which the scope says how often they come: those in `State.ticks`, in this
     order. `rested`: a state was judged in which nothing can happen any more. `sees_network`: some formula
-    speaks of packets in flight.
+    speaks of packets in flight. `of_steps` are the names of the formulas about actions.
     """
 
     protocol: ir.Protocol
@@ -91,6 +39,7 @@ class System:
     promises: Promises | None = field(init=False, default=None)
     rested: bool = field(init=False, default=False)
     sees_network: bool = field(init=False, default=False)
+    of_steps: frozenset[str] = field(init=False, default=frozenset())
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _watched: frozenset[str] = field(init=False, default=frozenset())
@@ -99,6 +48,7 @@ class System:
     def __post_init__(self) -> None:
         self.protocol = in_scope(self.protocol, self.workload)
         self.sees_network = sees_network(self.protocol.formulas)
+        self.of_steps = frozenset(formula.name for formula in judged_in_steps(self.protocol))
         self._watched = frozenset(WATCHED) & {*self.protocol.properties}
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self.steps = LocalSteps(self._handle)
@@ -517,7 +467,15 @@ class System:
             assert place is not None, "a step that the program does not allow"
             places = (*places[:process], place, *places[process + 1 :])
         after_state = State(locals_, network, history, sends, state.ticks, state.duplicates, state.losses, places)
+        findings += self._broken_by_step(after_state, action, emissions) if self.of_steps else ()
         return Outcome(after_state, emissions, tuple(findings), message, guards)
+
+    def _broken_by_step(self, after: State, action: Action, emissions: tuple[Emission, ...]) -> list[Finding]:
+        """The formulas about actions that are not true right after the step."""
+        cause = self.cause(after, action)[0] if action.kind in ("receive", "input") else None
+        acted = acts_of(action.process, cause, emissions)
+        found = self.interpreter.broken_by_step(self.locals_of(after), self.flying(after), acted) if acted else ()
+        return [broken_invariant(name, fault, self.protocol.witnesses, action.process) for name, fault in found]
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
         return self.arranged((*network, number))
@@ -554,18 +512,14 @@ class System:
         happen any more; a promise without a value is broken.
         """
         found = self.interpreter.broken_invariants(self.locals_of(state), flying := self.flying(state))
-        broken = tuple(self._broken_invariant(name, fault) for name, fault in found)
+        broken = tuple(broken_invariant(name, fault, self.protocol.witnesses) for name, fault in found)
         if self.protocol.rest and self.is_at_rest(state):
             found = self.interpreter.broken_at_rest(self.locals_of(state), flying)
-            broken += tuple(self._broken_at_rest(name, fault) for name, fault in found)
+            broken += tuple(broken_at_rest(name, fault) for name, fault in found)
         if self.promises is not None:
             unclear = dict(self.promises.without_value(self.locals_of(state)))
             broken += tuple(Finding(name, 0, detail=f"{name} has no value: {fault}") for name, fault in unclear.items())
         return broken
-
-    def _broken_at_rest(self, name: str, fault: Fault | None) -> Finding:
-        said = f"{name} is false" if fault is None else f"{name} has no value: {fault}"
-        return Finding(name, 0, detail=f"nothing can happen any more, and {said}")
 
     def is_at_rest(self, state: State) -> bool:
         """Whether nothing can happen any more: nothing can arrive, the application can do nothing, and no timer changes
@@ -574,7 +528,8 @@ class System:
             return False
         for tick in self.late_timers(state):
             outcome = self.apply(state, tick)
-            if outcome.findings or (outcome.state.locals, outcome.state.network) != (state.locals, state.network):
+            changed = outcome.state.locals != state.locals or outcome.state.network != state.network
+            if changed or disturbs(outcome.findings, self.of_steps):
                 return False
         self.rested = True
         return True
@@ -582,13 +537,6 @@ class System:
     def _application(self, state: State) -> Iterator[Action]:
         yield from self.application_sends(state)
         yield from self.application_inputs(state)
-
-    def _broken_invariant(self, name: str, fault: Fault | None) -> Finding:
-        if fault is None:
-            return Finding(name, 0, detail=f"invariant {name} is false")
-        if name in self.protocol.witnesses:
-            return Finding(undefined(name), 0, detail=f"{name} has no value: {fault}")
-        return Finding(name, 0, detail=f"invariant {name} has no value: {fault}")
 
     def stuck(self, state: State) -> Finding | None:
         """A message that can never be delivered from here on, if nothing more is sent; judged when nothing can arrive.
@@ -687,10 +635,3 @@ def _has_reacted(step: LocalStep | Fault) -> bool:
     if isinstance(step, Fault):
         return not isinstance(step, NotNow)
     return any(isinstance(each, Delivered) and each.then is not None for each in step.emissions)
-
-
-def cause_of(action: Action, message: Message | None) -> GivenCause:
-    """The cause of the action's step; `message` is the one that it sends."""
-    if message is not None:
-        return message
-    return Occurrence(action.name, action.arguments) if action.kind in ("tick", "input") else action.packet

@@ -87,6 +87,8 @@ def kind_in_place(
             return "NAME"
         # A row says what can stand here after other reductions; where both could, look closer.
         both = "NAME" in row and text not in RESERVED
+        if both and text == "when" and not _next_is_name(words, index):  # a formula begins with a variable of this name
+            return "NAME"
         return "NAME" if both and after(table, stack, keyword) is None else keyword
     if symbol == "COLON":
         return "EACH_COLON" if kind == "EACH_COLON" else symbol
@@ -130,6 +132,13 @@ def _touches_next(words: Sequence[Word], index: int) -> bool:
 
 def _next_is_number(words: Sequence[Word], index: int) -> bool:
     return index + 1 < len(words) and words[index + 1].type == "NUMBER"
+
+
+def _next_is_name(words: Sequence[Word], index: int) -> bool:
+    if index + 1 >= len(words):
+        return False
+    following = str(words[index + 1])
+    return following.isidentifier() and following not in RESERVED
 
 
 def _next_is_step(words: Sequence[Word], index: int) -> bool:

@@ -198,6 +198,19 @@ class BodyBuilder(Transformer[Word, Any]):
         )
         return syntax.Binder(c[0], packet=pattern, span=extent(c))
 
+    def at_action(self, c: Children) -> syntax.Quantified:
+        """`when p delivers m: P`, `when p receives KIND(a, ...) from q: P`, `when p does input(k): P`."""
+        colon = next(at for at, child in enumerate(c) if isinstance(child, Word) and child.type == "COLON")
+        verb: Any = str(c[2])
+        named = [child for child in c[3:colon] if isinstance(child, Name)]
+        kind = None if verb == "delivers" else named.pop(0)
+        words = [str(child) for child in c[3:colon] if isinstance(child, Word)]
+        sender = named.pop() if "from" in words else None
+        span = span_over(place_of(c[1]), place_of(c[colon - 1]))
+        pattern = syntax.ActionPattern(verb, c[1], kind, tuple(named), "..." in words, sender, span=span)
+        goal = next(child for child in c[colon + 1 :] if not isinstance(child, Word))
+        return syntax.Quantified("when", (syntax.Binder(c[1], action=pattern, span=span),), goal, span=extent(c))
+
     def conditional(self, c: Children) -> syntax.Conditional:
         return syntax.Conditional(c[1], c[3], c[5], span=extent(c))
 

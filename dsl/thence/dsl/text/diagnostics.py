@@ -118,6 +118,7 @@ CODES: dict[str, str] = {
     "E0433": "`leads to` stands somewhere else than around the formula of an `eventually`.",
     "E0434": "A `leads to` is for each of something else than all processes.",
     "E0435": "packets in flight where they are not seen",
+    "E0436": "A formula about an action stands where no step is judged.",
     "E0501": "A statement of protocols stands in a machine.",
     "E0502": "A relation or function that the tool keeps is updated or declared.",
     "E0503": "Something is updated that the machine does not declare.",

@@ -32,6 +32,7 @@ from thence.dsl.text.syntax_statements import (
 )
 from thence.dsl.text.syntax_terms import (
     NOWHERE,
+    ActionPattern,
     Apply,
     At,
     Binary,
@@ -64,6 +65,7 @@ from thence.dsl.text.syntax_terms import (
 
 __all__ = [
     "NOWHERE",
+    "ActionPattern",
     "Apply",
     "Assign",
     "At",
@@ -329,8 +331,7 @@ class Handler(Node):
     """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `on INPUT(k: nat) when P:`, `periodically:`,
     `periodically TIMER:`.
 
-    `kind` is the packet kind of a receive handler, the input, or the name of a timer that has one; `sender` is the
-    `from` name of a receive handler; `guard` its `when`.
+    `kind`: the packet kind, the input, or the name of a timer that has one; `sender`: the `from` name; `guard`: `when`.
     """
 
     event: Literal["causal_send", "receive", "periodically", "input"]

@@ -207,21 +207,44 @@ class PacketPattern(Node):
     receiver: Name | None
 
 
+Verb: TypeAlias = Literal["delivers", "receives", "does"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionPattern(Node):
+    """`p delivers m`, `p receives KIND(a, ...) from q`, `p does input(k)`: names for what an action has.
+
+    `kind` is the packet kind or the input; None for `delivers`, whose one parameter is the message.
+    """
+
+    verb: Verb
+    process: Name
+    kind: Name | None
+    parameters: tuple[Name, ...]
+    rest: bool
+    sender: Name | None
+
+
 @dataclass(frozen=True, slots=True)
 class Binder(Node):
     """A bound variable: `x`, `x: T`, or `x in e` (at most one of type and domain).
 
     With `packet`, `KIND(a, b) from p to q in flight`: `name` is the packet kind, and the pattern's names are bound.
+    With `action`, what is behind `when`: `name` is the process, and the pattern's names are bound.
     """
 
     name: Name
     type: TypeExpr | None = None
     domain: Expr | None = None
     packet: PacketPattern | None = None
+    action: ActionPattern | None = None
 
     @property
     def names(self) -> tuple[Name, ...]:
         """The names that are bound."""
+        if self.action is not None:
+            sender = () if self.action.sender is None else (self.action.sender,)
+            return (self.action.process, *self.action.parameters, *sender)
         if self.packet is None:
             return (self.name,)
         ends = (self.packet.sender, self.packet.receiver)
@@ -232,10 +255,11 @@ class Binder(Node):
 class Quantified(Node):
     """`forall x, y: T. P`, `exists x. P`, `count x: T. P` (count is a nat). Extends as far right as it can.
 
-    `a, b: T` gives each name its own binder: a type written after several names holds for all of them.
+    `a, b: T` gives each name its own binder: a type written after several names holds for all of them. `when` is a
+    whole formula, with one binder, for an action.
     """
 
-    kind: Literal["forall", "exists", "count", "sum"]
+    kind: Literal["forall", "exists", "count", "sum", "when"]
     binders: tuple[Binder, ...]
     body: Expr
 

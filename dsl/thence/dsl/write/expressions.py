@@ -11,7 +11,7 @@ from typing import assert_never
 
 from thence.dsl.text import syntax
 from thence.dsl.text.precedence import COMPARISON_LEVEL, LEVELS, NOT_LEVEL
-from thence.dsl.text.syntax import Binder, Expr, PacketPattern, TypeExpr
+from thence.dsl.text.syntax import ActionPattern, Binder, Expr, PacketPattern, TypeExpr
 
 WIDTH = 120
 INDENT = 2
@@ -51,6 +51,18 @@ def _in_flight(kind: str, packet: PacketPattern) -> str:
     return f"{kind}({arguments}){sender}{receiver} in flight"
 
 
+def _action(action: ActionPattern) -> str:
+    arguments = ", ".join([*(name.text for name in action.parameters), *["..."] * action.rest])
+    what = arguments if action.kind is None else f"{action.kind.text}({arguments})"
+    sender = "" if action.sender is None else f" from {action.sender.text}"
+    return f"{action.process.text} {action.verb} {what}{sender}"
+
+
+def _opening(kind: str, binders: tuple[Binder, ...]) -> str:
+    """A quantifier as far as its formula."""
+    return f"{kind} {binders_text(binders)}{':' if kind == 'when' else '.'} "
+
+
 def binders_text(binders: tuple[Binder, ...]) -> str:
     """The variables of a quantifier; a type that several in a row share is written once."""
     texts: list[str] = []
@@ -58,6 +70,8 @@ def binders_text(binders: tuple[Binder, ...]) -> str:
         following = binders[index + 1] if index + 1 < len(binders) else None
         if binder.packet is not None:
             texts.append(_in_flight(binder.name.text, binder.packet))
+        elif binder.action is not None:
+            texts.append(_action(binder.action))
         elif binder.domain is not None:
             texts.append(f"{binder.name.text} in {text_of(binder.domain)}")
         elif binder.type is None or (following is not None and following.type == binder.type):
@@ -110,7 +124,7 @@ def text_of(expr: Expr, level: int = 0, last: bool = True) -> str:
         case syntax.Conditional(condition, then, otherwise):
             return f"if {text_of(condition)} then {text_of(then)} else {text_of(otherwise)}"
         case syntax.Quantified(kind, binders, body):
-            return f"{kind} {binders_text(binders)}. {text_of(body)}"
+            return f"{_opening(kind, binders)}{text_of(body)}"
         case _:
             assert_never(expr)
 
@@ -194,7 +208,7 @@ class _Breaker:
             return
         match expr:
             case syntax.Quantified(kind, binders, body):
-                self.piece(f"{prefix}{kind} {binders_text(binders)}. ", body, suffix, 0, True, depth, deeper)
+                self.piece(f"{prefix}{_opening(kind, binders)}", body, suffix, 0, True, depth, deeper)
             case syntax.Not(operand):
                 self.piece(f"{prefix}not ", operand, suffix, _under_not(operand), last, depth, deeper)
             case syntax.Conditional(condition, then, otherwise):
@@ -258,7 +272,7 @@ def _head(expr: Expr, level: int, last: bool) -> str:
         return f"({_head(expr, 0, True)}"
     match expr:
         case syntax.Quantified(kind, binders, body):
-            return f"{kind} {binders_text(binders)}. {_head(body, 0, True)}"
+            return f"{_opening(kind, binders)}{_head(body, 0, True)}"
         case syntax.Not(operand):
             return f"not {_head(operand, _under_not(operand), last)}"
         case syntax.Conditional(condition):

@@ -1,6 +1,6 @@
-"""Packets in flight as the language writes them: `KIND(a, b) from p to q in flight`, with names for what a packet has.
+"""Packets in flight and actions as the language writes them: `KIND(a, b) from p to q in flight`, `p delivers m`.
 
-In the IR one variable stands for the packet, and the names are its fields. Here they are given names again.
+In the IR one variable stands for the packet or action, and the names are its fields. Here they are given names again.
 """
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ from thence.dsl.ir.types import Record
 _Names: TypeAlias = Mapping[tuple[str, str], str]
 """The name of each field of each packet, by the packet's variable."""
 
-_ENDS: Final = {"from": "sender", "to": "receiver"}
+_ENDS: Final = {"from'": "sender", "to'": "receiver"}
 """The fields for the ends of a channel, and how they are called."""
+
+_CALLED: Final = {**_ENDS, "by'": "p", "message'": "m"}
+"""The fields that no text declares, and how they are called."""
 
 
 def with_packet_names(expression: ir.Expr) -> ir.Expr:
-    """The expression to be shown: a variable for a packet in flight is called as it is written, and has no domain."""
-    if not any(isinstance(node, ir.InFlight) for node in nodes(expression)):
+    """The expression to be shown: a variable for a packet in flight or an action is called as it is written; that
+    of a packet has no domain."""
+    if not any(isinstance(node, ir.InFlight | ir.Acted) for node in nodes(expression)):
         return expression
     used = {node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound)}
     used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.NamedConstant)}
@@ -42,6 +46,10 @@ def _named(part: ir.Expr, names: _Names, taken: frozenset[str]) -> ir.Expr:
                     own = _names_of(variable, part, taken)
                     names, taken = {**names, **own}, taken | {*own.values()}
                     bounds.append(replace(variable, name=_text(domain.kind, own), domain=None))
+                elif isinstance(domain, ir.Acted):
+                    own = _names_of(variable, part, taken)
+                    names, taken = {**names, **own}, taken | {*own.values()}
+                    bounds.append(replace(variable, name=_action(domain, own)))
                 else:
                     changed = None if domain is None else _named(domain, names, taken)
                     bounds.append(replace(variable, domain=changed))
@@ -62,7 +70,7 @@ def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -
     for label, _ in packet.type.fields:
         if label in _ENDS and label not in read:
             continue
-        name = called = _ENDS.get(label, label)
+        name = called = _CALLED.get(label, label)
         number = 1
         while name in taken or name in own.values():
             number += 1
@@ -73,5 +81,13 @@ def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -
 
 def _text(kind: str, own: _Names) -> str:
     parameters = ", ".join(name for (_, label), name in own.items() if label not in _ENDS)
-    ends = "".join(f" {label} {name}" for (_, label), name in own.items() if label in _ENDS)
+    ends = "".join(f" {label[:-1]} {name}" for (_, label), name in own.items() if label in _ENDS)
     return f"{kind}({parameters}){ends} in flight"
+
+
+def _action(done: ir.Acted, own: _Names) -> str:
+    names = {label: name for (_, label), name in own.items()}
+    by, sender = names.pop("by'"), names.pop("from'", None)
+    listed = ", ".join(names.values())
+    what = listed if done.kind is None else f"{done.kind}({listed})"
+    return f"{by} {done.verb} {what}{'' if sender is None else f' from {sender}'}"

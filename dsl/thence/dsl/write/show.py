@@ -27,7 +27,9 @@ def _list(expressions: tuple[ir.Expr, ...]) -> str:
 
 
 def _bound(variable: ir.Bound) -> str:
-    return variable.name if variable.domain is None else f"{variable.name} in {_show(variable.domain, _TIGHT)}"
+    if variable.domain is None or isinstance(variable.domain, ir.Acted):
+        return variable.name
+    return f"{variable.name} in {_show(variable.domain, _TIGHT)}"
 
 
 def _zero(type_: Type) -> str:
@@ -112,6 +114,10 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
             return f"if {_show(condition, _LOOSE)} then {_show(then, _LOOSE)} else {_show(otherwise, _LOOSE)}", _LOOSE
         case ir.InFlight(kind=kind):
             return f"{kind} in flight", _TIGHT
+        case ir.Acted(verb=verb, kind=kind):
+            return verb if kind is None else f"{verb} {kind}", _TIGHT
+        case ir.Quantified(kind="forall", variables=(ir.Bound(name=action, domain=ir.Acted()),), body=body):
+            return f"when {action}: {_show(body, _LOOSE)}", _LOOSE
         case ir.Quantified(kind=kind, variables=variables, body=body):
             return f"{kind} {', '.join(map(_bound, variables))}. {_show(body, _LOOSE)}", _LOOSE
         case _:

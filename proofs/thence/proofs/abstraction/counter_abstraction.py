@@ -20,9 +20,9 @@ from itertools import chain, combinations, groupby, islice, product
 from typing import TypeAlias
 
 from thence.dsl.ir.types import Map
+from thence.dsl.run.actions import State
 from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.identity_reuse import ReusedIdentities
-from thence.dsl.run.system import State
 from thence.dsl.run.values import Message, messages_in
 from thence.proofs.abstraction.balance import Balance, Feature, Row
 from thence.proofs.abstraction.discipline import Discipline, NotApplicable

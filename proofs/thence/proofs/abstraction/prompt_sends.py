@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from thence.dsl.run.actions import Action
 from thence.dsl.run.execute import Emission, Sent
 from thence.dsl.run.identity_reuse import ReusedIdentities
-from thence.dsl.run.system import Action
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.discipline import NotApplicable
 from thence.proofs.native.symmetry import Symmetry

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.scoped import in_scope
-from thence.dsl.run.system import Action, State
 from thence.dsl.run.values import Fault, Message
 from thence.proofs.abstraction.balance import Balance, balance_of, residuals
 from thence.proofs.abstraction.counter_abstraction import BelowZero, CounterAbstraction, Slack

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from thence.dsl.run.actions import Action
 from thence.dsl.run.execute import Emission
 from thence.dsl.run.identity_reuse import ReusedIdentities
-from thence.dsl.run.system import Action
 from thence.dsl.run.values import Fault, Message, Packet
 from thence.proofs.abstraction.counter_abstraction import CounterAbstraction
 from thence.proofs.abstraction.prompt_sends import PromptSends

@@ -12,13 +12,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
-from thence.dsl.ir.observability import sees_network, unobservable
+from thence.dsl.ir.observability import beyond_states, unobservable
 from thence.dsl.ir.properties import FAULT
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.narrate import run as narrated
 from thence.dsl.run.scoped import in_scope, watching
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Packet
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import condition_at
@@ -170,8 +171,9 @@ class _DeepeningSearch:
             self.result.undecided[name] = "bounded search looks for violations: thence explore finds what is reachable"
             return False
         invariants = {invariant.name: invariant for invariant in self.protocol.invariants}
-        if name in invariants and sees_network(invariants[name]):
-            self.result.undecided[name] = "bounded search does not look at packets in flight: thence explore does"
+        unseen = beyond_states(invariants[name]) if name in invariants else None
+        if unseen is not None:
+            self.result.undecided[name] = f"bounded search does not look at {unseen}: thence explore does"
             return False
         if name == "delivered" and not is_decided_at_rest(System(self.protocol, self.workload)):
             said = "with timers or such fairness, a message is stuck if some fair run never delivers it: thence explore"

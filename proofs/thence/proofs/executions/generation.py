@@ -15,9 +15,10 @@ from itertools import permutations
 from typing import TypeAlias
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 from thence.proofs.executions.ordering import Ordering
 
 MOST_STATES = 20_000

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.actions import Action, State
+from thence.dsl.run.system import System
 
 _MOST_STEPS = 10_000
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from thence.dsl.ir.properties import DELIVERED
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
 from thence.dsl.run.narrate import NarratedStep, run, violated
 from thence.dsl.run.promises import Instance
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.proofs.fairness.fairness import fairness_of, is_fair_turn, timers_of
 from thence.proofs.fairness.tails import Owed, Starvation, owed_in
 
@@ -95,7 +96,8 @@ class Exploration(Coverage):
     `undecided` says of properties that are not violated why that does not mean that they hold.
     `order_matters` names a handler of which some step depends on the order in which sets are visited.
     `never` has what no step that was met does: `delivers`, `fires` a timer; and `rests`, where no state was judged in
-    which nothing can happen any more; and `gives NAME`, where the left side of a promise's `leads to` was never true.
+    which nothing can happen any more; and `gives NAME`, where the left side of a promise's `leads to` was never true;
+    and `acts NAME`, where the action of a formula about one was never met.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"

@@ -10,9 +10,9 @@ import time
 from dataclasses import dataclass, field
 
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.quiescence import blocked, completed
-from thence.dsl.run.system import Action, State
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (

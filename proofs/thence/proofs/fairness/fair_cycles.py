@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from thence.dsl.run.system import Action
+from thence.dsl.run.actions import Action
 from thence.proofs.fairness.components import components
 
 Class: TypeAlias = tuple[str, int, int]

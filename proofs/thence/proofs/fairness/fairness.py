@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from thence.dsl import ir
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.actions import Action, State
+from thence.dsl.run.system import System
 from thence.proofs.fairness.fair_cycles import Class
 
 _Offer = TypeVar("_Offer")

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from thence.dsl.ir.properties import DELIVERED
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import History
 from thence.dsl.run.promises import Instance
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
 from thence.proofs.fairness.fairness import Fairness, fairness_of, timers_of

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from graphlib import CycleError, TopologicalSorter
 
+from thence.dsl.run.actions import State
 from thence.dsl.run.causality import History
 from thence.dsl.run.execute import Sent
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault
 
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.narrate import NarratedStep, execution, run, text
 from thence.dsl.run.promises import Instance
 from thence.dsl.run.scoped import in_scope
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph

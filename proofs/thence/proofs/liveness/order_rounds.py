@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from thence.dsl.run.system import Action, State
+from thence.dsl.run.actions import Action, State
 from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
 from thence.proofs.liveness.order_system import OrderAbstractSystem
 

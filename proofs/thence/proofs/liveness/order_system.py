@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from thence.dsl import ir
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.choices import Choices
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Reactions, Step
-from thence.dsl.run.system import Action, Outcome, State
 from thence.dsl.run.values import Message, Packet
 from thence.proofs.liveness.order_cells import changed, windows
 from thence.proofs.liveness.order_lines import CONSTANT, Cell, Lines, TooFar

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
-from thence.dsl.run.system import Action, State, System
+from thence.dsl.run.system import System
 from thence.proofs.native.code.cells import FINDINGS
 from thence.proofs.native.search import NativeSearch
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from thence.dsl.ir.properties import DELIVERED
-from thence.dsl.run.system import State
+from thence.dsl.run.actions import State
 from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Violation
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.fairness.fairness import is_decided_at_rest

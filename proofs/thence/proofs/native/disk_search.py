@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from thence.dsl.run.system import State
+from thence.dsl.run.actions import State
 from thence.proofs.explore.exploration import Storage
 from thence.proofs.native.code.cells import BLOCK, NEVER, Own, Pass, Shared
 from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, Shown, identity, keep, steps_of

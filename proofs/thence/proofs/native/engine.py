@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import assert_never
 
 from thence.dsl.ir.properties import DELIVERED
-from thence.dsl.run.system import State, System
+from thence.dsl.run.actions import State
+from thence.dsl.run.system import System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
@@ -88,6 +89,8 @@ def why_not(system: System) -> str | None:
         return "`causally_ordered` is judged by the interpreter"
     if system.sees_network:
         return "a formula speaks of packets in flight"
+    if system.of_steps:
+        return "a formula is about an action"
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from thence.dsl.run.system import Action, System
+from thence.dsl.run.actions import Action
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.native.layout import Shape
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
+from thence.dsl.run.actions import State
 from thence.dsl.run.causality import History, Pending
-from thence.dsl.run.system import State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import Storage
 

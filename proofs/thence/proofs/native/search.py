@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from thence.dsl.ir.properties import DELIVERED
-from thence.dsl.run.system import State
+from thence.dsl.run.actions import State
 from thence.proofs.explore.exploration import ExplorationRequest, Storage
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.native.code.cells import BLOCK, FINDINGS, Shared

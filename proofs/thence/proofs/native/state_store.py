@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from thence.dsl.run.system import State
+from thence.dsl.run.actions import State
 from thence.proofs.native.code.cells import HOLE, ROOT, Shared
 from thence.proofs.native.layout import Layout
 from thence.proofs.native.memory import Array

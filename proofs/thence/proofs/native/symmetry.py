@@ -19,10 +19,11 @@ from typing import TypeAlias
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Record, Type
+from thence.dsl.run.actions import Action, State, cause_of
 from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.execute import Delivered, Emission
 from thence.dsl.run.local_steps import GivenCause
-from thence.dsl.run.system import Action, State, System, cause_of
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value, ascending
 from thence.proofs.native.layout import Shape
 

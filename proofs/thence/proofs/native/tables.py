@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from thence.dsl.run.actions import cause_of
 from thence.dsl.run.execute import Delivered, Emission, Sent
-from thence.dsl.run.system import System, cause_of
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Packet
 from thence.proofs.native.code.cells import ALTERNATIVE, FINDINGS, KNOWN, MORE, STEP_FACTOR, Operation
 from thence.proofs.native.inputs import Input, Inputs

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import elaborated, values_of
+from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
@@ -20,7 +21,7 @@ from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.machine_run import SENT, MachineRun, MachineState, Refusal
 from thence.dsl.run.narrate import NarratedStep, run
 from thence.dsl.run.scoped import asked_of
-from thence.dsl.run.system import Action, Outcome, State, System
+from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Value
 from thence.proofs.explore.exploration import CUT_SHORT, PROGRESS_SECONDS, Coverage, Progress, path_to
 

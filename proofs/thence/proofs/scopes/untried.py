@@ -36,6 +36,8 @@ def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Co
         return "no run comes to a state in which nothing can happen any more"
     if f"gives {property_}" in found.never:
         return "no run comes to a state in which the left side of `leads to` is true"
+    if f"acts {property_}" in found.never and property_ not in protocol.witnesses:
+        return "no run has an action that the formula is about"
     if property_ in (*OF_DELIVERIES, *OF_NETWORK_SENDS) and "delivers" in found.never:
         return "no run delivers a message"
     return None

@@ -17,6 +17,8 @@ from thence.dsl.text import syntax
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
 
+REACHABLE = "reachable formula"
+
 
 def check_formulas(
     formulas: Sequence[syntax.Formula], what: str, names: dict[str, Span], vocabulary: Vocabulary, reporter: Reporter
@@ -33,10 +35,18 @@ def check_formulas(
             reporter.error("E0641", formula.span, said, f"declared on line {names[name].line}")
         else:
             names[name] = formula.span
-        body = checker.check(formula.body, BOOL, f"{'an' if what[0] == 'i' else 'a'} {what} is true or false")
+        written = _some_action(formula.body) if what == REACHABLE else formula.body
+        body = checker.check(written, BOOL, f"{'an' if what[0] == 'i' else 'a'} {what} is true or false")
         if body is not None:
             found.append(ir.NamedFormula(name, body, formula.doc, span=formula.span))
     return tuple(found)
+
+
+def _some_action(body: syntax.Expr) -> syntax.Expr:
+    """A `reachable` formula about an action is reached by one such action for which it is true."""
+    if isinstance(body, syntax.Quantified) and body.kind == "when":
+        return replace(body, kind="exists")
+    return body
 
 
 def _declare_statement(name: syntax.Name, what: str, names: dict[str, Span], reporter: Reporter) -> None:

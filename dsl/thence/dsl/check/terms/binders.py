@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from thence.dsl import ir
+from thence.dsl.check.terms.actions import fields_of_action, types_of_action
 from thence.dsl.check.terms.checker import Checker
 from thence.dsl.check.terms.environment import RESERVED, LocalKind, LocalName, a
 from thence.dsl.check.terms.in_flight import fields_of_packet, types_of_packet
@@ -69,15 +70,19 @@ def bind(
 ) -> tuple[tuple[ir.Bound, ...] | None, AnyChecker]:
     """The bound variables, typed as written or as the formulas use them, and the checker that knows them.
 
-    What the names of packets in flight stand for is entered into `packets`.
+    What the names of packets in flight and of actions stand for is entered into `packets`.
     """
-    written = [binder for binder in binders if binder.packet is None]
+    written = [binder for binder in binders if binder.packet is None and binder.action is None]
     open_names = [binder.name.text for binder in written if binder.type is None and binder.domain is None]
     inferred = infer_types(open_names, formulas, checker.vocabulary, checker.locals) if open_names else {}
     bounds: list[ir.Bound] = []
     for binder in binders:
         if binder.packet is not None:
             checker, bound = bind_packet(checker, binder, packets)
+            bounds += [] if bound is None else [bound]
+            continue
+        if binder.action is not None:
+            checker, bound = bind_action(checker, binder.action, packets)
             bounds += [] if bound is None else [bound]
             continue
         name, span = binder.name.text, binder.span
@@ -107,6 +112,25 @@ def bind_packet(
         return checker, None
     bound = fields_of_packet(binder, checker, packets)
     return checker, bound
+
+
+def bind_action(
+    checker: AnyChecker, action: syntax.ActionPattern, names: dict[str, ir.Expr] | None
+) -> tuple[AnyChecker, ir.Bound | None]:
+    """`p delivers m` and the like: one variable for the action, of which the names are fields."""
+    allowed = names is not None and checker.vocabulary.actions and not checker.locals
+    types = types_of_action(action, checker.vocabulary)
+    for name in syntax.Binder(action.process, action=action).names:
+        checker = checker.within({name.text: introduce(checker, name, types.get(name.text), "bound")})
+    if not allowed or names is None:
+        checker.reporter.error(
+            "E0436",
+            action.span,
+            "a formula about an action is not available here",
+            "an `invariant` or `reachable` formula of a protocol can be about an action, as a whole",
+        )
+        return checker, None
+    return checker, fields_of_action(action, checker, names)
 
 
 def _binder_type(
@@ -193,7 +217,9 @@ def check_quantified(checker: Checker, expr: syntax.Quantified) -> ir.Expr | Non
     result_type = NAT if counts else BOOL
     result: ir.Expr = body
     for group in reversed(groups):
-        result = ir.Quantified(result_type, expr.kind, group, result, span=expr.span)
+        result = ir.Quantified(
+            result_type, "forall" if expr.kind == "when" else expr.kind, group, result, span=expr.span
+        )
     return result
 
 

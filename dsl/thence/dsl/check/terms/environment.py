@@ -55,8 +55,8 @@ class Vocabulary:
     A name whose declaration is erroneous maps to None: it is known, and nothing more is said about it.
     `ordered` names the sorts with an order; `delivery` is that of the machine or protocol.
     `fixed` are the names that nothing changes: those that a tree network gives. `constants` are a protocol's constants
-    and roles, `kinds` its packet kinds with their parameters. `sent`: a formula
-    may quantify over the messages that were sent.
+    and roles, `kinds` its packet kinds and `inputs` its inputs, with their parameters. `sent`: a formula
+    may quantify over the messages that were sent. `actions`: it may be about an action (`when p delivers m: P`).
     """
 
     place: Place
@@ -70,7 +70,9 @@ class Vocabulary:
     definitions: Mapping[str, ir.Definition | None] = field(default_factory=dict)
     constants: Mapping[str, Type | None] = field(default_factory=dict)
     kinds: Mapping[str, tuple[ir.Variable, ...] | None] = field(default_factory=dict)
+    inputs: Mapping[str, tuple[ir.Variable, ...] | None] = field(default_factory=dict)
     sent: bool = False
+    actions: bool = False
 
     def at(self, place: Place) -> Vocabulary:
         """The same names, for an expression that stands elsewhere."""

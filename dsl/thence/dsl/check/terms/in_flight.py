@@ -10,8 +10,8 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.spec.words import counted
 
-FROM, TO = "from", "to"
-"""The fields of a packet in flight that no message declares."""
+FROM, TO = "from'", "to'"
+"""The fields of a packet in flight that no message declares: names that no parameter can have."""
 
 
 def types_of_packet(binder: syntax.Binder, words: Vocabulary) -> dict[str, Type | None]:

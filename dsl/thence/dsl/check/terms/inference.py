@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, assert_never
 
+from thence.dsl.check.terms.actions import types_of_action
 from thence.dsl.check.terms.environment import Locals, Vocabulary
 from thence.dsl.check.terms.in_flight import types_of_packet
 from thence.dsl.check.terms.queries import ATTRIBUTES, element_type, index_types, queries
@@ -148,6 +149,9 @@ class _Walk:
             guess: Guess = None
             if binder.packet is not None:
                 inner |= dict(types_of_packet(binder, self.vocabulary))
+                continue
+            if binder.action is not None:
+                inner |= dict(types_of_action(binder.action, self.vocabulary))
                 continue
             if binder.type is not None:
                 guess = resolve_type(binder.type, self.vocabulary.types, self.silent)

@@ -15,7 +15,7 @@ from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
 from thence.dsl.export.tla.names import Names, prelude, words
 from thence.dsl.export.tla.statements import Operators, packet_field
-from thence.dsl.ir.observability import sees_network
+from thence.dsl.ir.observability import beyond_states
 from thence.dsl.ir.types import BOOL, Type
 from thence.dsl.run.scoped import in_scope
 
@@ -56,8 +56,8 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
         notes.append("`delivered` is not in the export: with timers it is not a property of single states")
     for keyword, names_of in (("at rest", protocol.rest), ("eventually", protocol.promises)):
         notes += [f"`{keyword} {each.name}` is not in the export: `thence explore` judges it" for each in names_of]
-    unseen = (each.name for each in protocol.invariants if sees_network(each))
-    notes += [f"`{name}` is not in the export: it speaks of packets in flight" for name in unseen]
+    unseen = ((each.name, beyond_states(each)) for each in protocol.invariants)
+    notes += [f"`{name}` is not in the export: it speaks of {said}" for name, said in unseen if said is not None]
     remarks = [f"(* {line} *)" for line in (f"{protocol.name}: {described}", *notes)]
     text = "\n".join([f"---- MODULE {module} ----", *remarks, *lines, "====", ""])
     files = {f"{module}.tla": text, f"{module}.cfg": writer.configuration(), "Thence.tla": prelude()}
@@ -365,7 +365,7 @@ class _Writer:
     @property
     def invariants(self) -> tuple[ir.NamedFormula, ...]:
         """Those about the states of processes."""
-        return tuple(each for each in self.protocol.invariants if not sees_network(each))
+        return tuple(each for each in self.protocol.invariants if beyond_states(each) is None)
 
     @property
     def _delivered(self) -> bool:
