@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thence.dsl.run.choices import Choices
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.interpreter import Cause, LocalState, Reactions, Step
 from thence.dsl.run.local_steps import LocalSteps
@@ -17,7 +18,15 @@ class Counter:
     def __init__(self) -> None:
         self.calls: list[Cause] = []
 
-    def handle(self, process: int, local: LocalState, cause: Cause, reactions: Reactions, observe: bool) -> Step:
+    def handle(
+        self,
+        process: int,
+        local: LocalState,
+        cause: Cause,
+        reactions: Reactions,
+        choices: Choices | None,
+        observe: bool,
+    ) -> Step:
         self.calls.append(cause)
         if cause is None:
             raise Fault("no time")
