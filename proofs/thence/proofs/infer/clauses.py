@@ -16,7 +16,18 @@ from math import log2
 from thence.dsl import ir
 from thence.proofs.infer.compiled import Compiled, compiled_row, value_in
 from thence.proofs.infer.vocabulary import Template, cost
-from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, implies, local, negation, substitute
+from thence.proofs.logic.formula import (
+    conj,
+    disj,
+    equal,
+    forall,
+    free_locals,
+    implies,
+    local,
+    negation,
+    outer_foralls,
+    substitute,
+)
 from thence.proofs.logic.structure import Structure
 
 DOUBT = 4.0
@@ -71,6 +82,22 @@ class Clause:
         return forall(self.variables, body)
 
 
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A clause that is false in some state, and in no sample.
+
+    `speaking`: in so many situations of the samples the clause is true by one literal only; for the literal of which
+    this is least. `doubt` is the weight, and more where few situations speak for the clause.
+    """
+
+    clause: Clause
+    speaking: int
+
+    @property
+    def doubt(self) -> float:
+        return self.clause.weight + DOUBT * max(0.0, 5 - log2(self.speaking))
+
+
 def clause_of(template: Template, literals: Iterable[tuple[ir.Expr, bool]]) -> Clause:
     """The clause under the names that come first of all that its variables could have."""
     chosen = list(literals)
@@ -97,6 +124,24 @@ def clause_of(template: Template, literals: Iterable[tuple[ir.Expr, bool]]) -> C
             best = (key, tuple(changed), tuple(named))
     assert best is not None
     return Clause(best[2], best[1])
+
+
+def clause_from(formula: ir.Expr) -> Clause:
+    """The clause that says what a closed formula says, under its names: an implication is taken apart."""
+    variables, body = outer_foralls(formula)
+    denied: tuple[ir.Expr, ...] = ()
+    if isinstance(body, ir.Connective) and body.operator == "implies":
+        denied, body = _parts(body.left, "and"), body.right
+    elif isinstance(body, ir.Not):
+        return Clause(variables, tuple((each, False) for each in _parts(body.operand, "and")), apart=False)
+    literals = (*((each, False) for each in denied), *((each, True) for each in _parts(body, "or")))
+    return Clause(variables, literals, apart=False)
+
+
+def _parts(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:
+    if isinstance(expr, ir.Connective) and expr.operator == operator:
+        return (*_parts(expr.left, operator), *_parts(expr.right, operator))
+    return (expr,)
 
 
 def _ordered(atom: ir.Expr) -> ir.Expr:
@@ -154,16 +199,13 @@ class Rows:
                 if at != other and column | second == self.full:
                     yield clause_of(self.template, [(atoms[at], affirmed), (atoms[other], also)])
 
-    def denials(self, state: Structure, chance: random.Random) -> Iterator[tuple[float, Clause]]:
-        """Clauses that are true in all samples and false in the state, as short as a few attempts find them.
-
-        Each comes with a measure of doubt: its weight, and more where few samples speak for it.
-        """
+    def denials(self, state: Structure, chance: random.Random) -> Iterator[Denial]:
+        """Clauses that are true in all samples and false in the state, as short as a few attempts find them."""
         for row in dict.fromkeys(row for _, row in value_in(self.function, state)):
             if row not in self.known:
                 yield from self._denials_of(row, chance)
 
-    def _denials_of(self, row: int, chance: random.Random) -> Iterator[tuple[float, Clause]]:
+    def _denials_of(self, row: int, chance: random.Random) -> Iterator[Denial]:
         agreeing = [column if row >> at & 1 else self.full ^ column for at, column in enumerate(self.columns)]
         found: set[tuple[int, ...]] = set()
         for attempt in range(ATTEMPTS):
@@ -172,7 +214,7 @@ class Rows:
                 found.add(chosen)
                 atoms = self.template.atoms
                 clause = clause_of(self.template, [(atoms[at], not row >> at & 1) for at in chosen])
-                yield clause.weight + DOUBT * max(0.0, 5 - log2(self._support(agreeing, chosen))), clause
+                yield Denial(clause, self._support(agreeing, chosen))
 
     def _support(self, agreeing: Sequence[int], chosen: Sequence[int]) -> int:
         """The number of rows that only one of the literals makes true, for the literal of which it is smallest."""
