@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import log2
 
 from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, MESSAGE
 from thence.proofs.infer.compiled import Compiled, compiled_row, value_in
 from thence.proofs.infer.vocabulary import Template, cost
 from thence.proofs.logic.formula import (
@@ -136,6 +137,36 @@ def clause_from(formula: ir.Expr) -> Clause:
         return Clause(variables, tuple((each, False) for each in _parts(body.operand, "and")), apart=False)
     literals = (*((each, False) for each in denied), *((each, True) for each in _parts(body, "or")))
     return Clause(variables, literals, apart=False)
+
+
+def linked(clause: Clause) -> Iterator[Clause]:
+    """The clauses that say more: an affirmed `exists y. ...` about a message y later than one of the variables."""
+    for number, (atom, affirmed) in enumerate(clause.literals):
+        some = _some(atom, affirmed)
+        if some is None:
+            continue
+        bound, body = some
+        for variable in clause.variables:
+            link = ir.Apply(BOOL, "before", (local(variable), ir.Local(bound.type, bound.name)))
+            free = free_locals(atom)
+            if variable.type == MESSAGE and variable.name not in (bound.name, *free) and link not in _parts(body, "and"):
+                more = ir.Quantified(BOOL, "exists", (bound,), conj((body, link)))
+                literals = (*clause.literals[:number], *clause.literals[number + 1 :], (more, True))
+                yield replace(clause, literals=literals)
+
+
+def _some(atom: ir.Expr, affirmed: bool) -> tuple[ir.Bound, ir.Expr] | None:
+    """The message y and the P of a literal that says `exists y. P(y)`, perhaps as the denial of a `forall`."""
+    if not isinstance(atom, ir.Quantified) or len(atom.variables) != 1 or atom.variables[0].type != MESSAGE:
+        return None
+    (bound,) = atom.variables
+    if affirmed and atom.kind == "exists":
+        return bound, atom.body
+    if affirmed or atom.kind != "forall":
+        return None
+    if isinstance(atom.body, ir.Connective) and atom.body.operator == "implies":
+        return bound, conj((atom.body.left, negation(atom.body.right)))
+    return bound, negation(atom.body)
 
 
 def _parts(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:

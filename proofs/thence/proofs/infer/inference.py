@@ -285,7 +285,7 @@ class _Search:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
-            search.finite.append(FiniteSteps(machine, universe, facts, process))
+            search.widen(FiniteSteps(machine, universe, facts, process))
         return self._closed(search)
 
     def _begin(self, search: Strengthening, *, reasons: bool) -> None:
@@ -417,6 +417,7 @@ class _Search:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
+            must = {formula: must[formula] for formula in must if formula in search.base or formula in search.wanted}
             chosen = self._plain(search, self._fewest(search, must))
             self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
             failed = self._failed(chosen)

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Ended, Lost
-from thence.proofs.infer.clauses import Clause, Denial, Rows, rows_of
+from thence.proofs.infer.clauses import Clause, Denial, Rows, linked, rows_of
 from thence.proofs.infer.compiled import Compiled, compiled, value_in
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
@@ -137,6 +137,7 @@ class Strengthening:
     cores: dict[tuple[int, Goal], set[ir.Expr]] = field(default_factory=dict)
     most_variables: int = 3
     ask: Callable[[Goal, Lost, tuple[Denial, ...]], Answer] | None = None
+    last: Goal | None = None
     refused: int = 0
     refuting: list[TransitionRun] = field(default_factory=list)
 
@@ -161,9 +162,17 @@ class Strengthening:
                 kept[formula] = clause
         self.base = kept
         self.note(f"{len(kept)} of them say something new")
+        self._fall_all()
+        self.note(f"{len(self.base)} of them support each other")
+
+    def widen(self, finite: FiniteSteps) -> None:
+        """From now on everything is to be kept in one more universe."""
+        self.finite.append(finite)
+        self._fall_all()
+
+    def _fall_all(self) -> None:
         while self._fall():
             pass
-        self.note(f"{len(self.base)} of them support each other")
 
     def want(self, clauses: Iterable[Clause], *, again: bool) -> int:
         """Makes goals of clauses of an earlier search that no sample (`again`: and no run) refutes; their number."""
@@ -201,18 +210,19 @@ class Strengthening:
                     return True
         return False
 
-    def _kept(self, number: int, finite: FiniteSteps, goal: Goal) -> Violation | Structure | set[ir.Expr]:
+    def _kept(self, number: int, finite: FiniteSteps, goal: Goal) -> Lost | set[ir.Expr]:
         """What the goal rests on, or how it is lost. What is kept is remembered."""
         if (number, goal) in self.cores:
             return self.cores[number, goal]
-        found: Violation | Structure | set[ir.Expr]
-        if isinstance(goal, Precondition):
-            found = finite.enabled_against(goal, self.known)
-        else:
-            found = finite.lost_or_used(goal, self.known)
+        found = self._asked(finite, goal, self.known)
         if isinstance(found, set):
             self.cores[number, goal] = found
         return found
+
+    def _asked(self, finite: FiniteSteps, goal: Goal, known: Sequence[ir.Expr]) -> Lost | set[ir.Expr]:
+        if isinstance(goal, Precondition):
+            return finite.enabled_against(goal, known)
+        return finite.lost_or_used(goal, known)
 
     def _drop(self, formulas: Iterable[ir.Expr]) -> None:
         gone = set(formulas)
@@ -225,6 +235,9 @@ class Strengthening:
         """Adds clauses until every goal is kept; the goal that is stuck otherwise. Raises: Unsupported; OutOfTime."""
         while (found := self._first_lost()) is not None:
             goal, lost = found
+            if not isinstance(goal, Precondition) and goal in self.wanted and self._is_dispensable(goal):
+                continue
+            self.last = goal
             state = lost.state if isinstance(lost, Violation) else lost
             clause = self._denial(state) if self.ask is None else self._answered(goal, lost)
             if clause == "give up":
@@ -241,6 +254,20 @@ class Strengthening:
             else:
                 return Stuck(goal, state)
         return None
+
+    def _is_dispensable(self, goal: ir.Expr) -> bool:
+        """Whether all else can do without a wanted clause that is lost: then it is not wanted any more."""
+        instead: dict[tuple[int, Goal], set[ir.Expr]] = {}
+        known = [formula for formula in self.known if formula != goal]
+        for (number, user), used in self.cores.items():
+            if goal in used and user != goal:
+                found = self._asked(self.finite[number], user, known)
+                if not isinstance(found, set):
+                    return False
+                instead[number, user] = found
+        self.cores.update(instead)
+        self._drop([goal])
+        return True
 
     def _give_up(self, goal: Goal) -> None:
         assert not isinstance(goal, Precondition)
@@ -285,7 +312,8 @@ class Strengthening:
     def _first_lost(self) -> tuple[Goal, Lost] | None:
         """A goal, or a wanted clause, that is lost, and how."""
         for number, finite in enumerate(self.finite):
-            for goal in (*self.goals, *reversed(self.wanted)):
+            first = () if self.last is None or self.last not in self.wanted else (self.last,)
+            for goal in (*self.goals, *first, *reversed(self.wanted)):
                 found = self._kept(number, finite, goal)
                 if not isinstance(found, set):
                     return goal, found
@@ -305,8 +333,18 @@ class Strengthening:
             if clause is None:
                 return None
             if not self._refuted(clause):
-                return clause
+                return self._linked(clause)
         return None
+
+    def _linked(self, clause: Clause) -> Clause:
+        """The clause, or one that says more: of what there is by it, `exists y. ...`, that it is later than a message.
+
+        Of several blocks one may go; the one after the message stays.
+        """
+        for stronger in linked(clause):
+            if stronger.formula not in self.dead and not self._refuted(stronger):
+                return stronger
+        return clause
 
     def _shortest(self, state: Structure) -> Clause | None:
         for denials in self.proposals.denials(state, self.most_variables):
@@ -321,12 +359,7 @@ class Strengthening:
         known = [*self.assumed, *own, *formulas]
         for finite in self.finite:
             for goal in (*self.goals, *formulas):
-                found = (
-                    finite.enabled_against(goal, known)
-                    if isinstance(goal, Precondition)
-                    else finite.lost_or_used(goal, known)
-                )
-                if not isinstance(found, set):
+                if not isinstance(self._asked(finite, goal, known), set):
                     return False
         return True
 
