@@ -149,7 +149,11 @@ def linked(clause: Clause) -> Iterator[Clause]:
         for variable in clause.variables:
             link = ir.Apply(BOOL, "before", (local(variable), ir.Local(bound.type, bound.name)))
             free = free_locals(atom)
-            if variable.type == MESSAGE and variable.name not in (bound.name, *free) and link not in _parts(body, "and"):
+            if (
+                variable.type == MESSAGE
+                and variable.name not in (bound.name, *free)
+                and link not in _parts(body, "and")
+            ):
                 more = ir.Quantified(BOOL, "exists", (bound,), conj((body, link)))
                 literals = (*clause.literals[:number], *clause.literals[number + 1 :], (more, True))
                 yield replace(clause, literals=literals)

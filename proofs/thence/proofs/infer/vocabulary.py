@@ -12,7 +12,18 @@ from itertools import combinations, combinations_with_replacement, product
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
-from thence.proofs.logic.formula import children, conj, equal, exists, free_locals, local, map_children, negation, substitute, symbols_of
+from thence.proofs.logic.formula import (
+    children,
+    conj,
+    equal,
+    exists,
+    free_locals,
+    local,
+    map_children,
+    negation,
+    substitute,
+    symbols_of,
+)
 from thence.proofs.logic.number_window import speaks_of_all_numbers
 from thence.proofs.machine.step_statements import split
 from thence.proofs.machine.transitions import Action, actions, symbols
