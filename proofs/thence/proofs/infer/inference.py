@@ -80,7 +80,7 @@ LARGER: tuple[Mapping[str, int], ...] = (
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
 
-FIRST_SHARE = 0.5
+FIRST_SHARE = 0.4
 """Share of the time limit for the first attempt."""
 
 SHOTS = 0.25
@@ -275,17 +275,16 @@ class _Search:
                     return self._refuted(goal, run)
             if not runs.late:
                 break
-        search = Strengthening(
-            proposals, [FiniteSteps(machine, INDUCTIVE[0], facts, process)], goals, [], self._note, runs
-        )
+        first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
+        search = Strengthening(proposals, [first], goals, [], self._note, runs, largest=[first, *wider][-1])
         if self._ask is not None:
             search.ask = lambda goal, lost, denials: self._asked(process, search, goal, lost, denials)
         self._begin(search, reasons=reasons)
-        for universe in INDUCTIVE[1:]:
+        for finite in wider:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
-            search.widen(FiniteSteps(machine, universe, facts, process))
+            search.widen(finite)
         return self._closed(search)
 
     def _begin(self, search: Strengthening, *, reasons: bool) -> None:
@@ -463,15 +462,15 @@ class _Search:
 
     def _plain(self, search: Strengthening, chosen: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
         """The clauses without `a != b` where all together say the same without it, and without those that follow."""
-        states, everything = search.finite[0], list(chosen)
+        everything = list(chosen)
         found: dict[ir.Expr, Clause] = {}
         for formula, clause in chosen.items():
             simpler = replace(clause, apart=False)
-            same = simpler.formula != formula and states.follows(simpler.formula, everything)
+            same = simpler.formula != formula and search.follows(simpler.formula, everything)
             found[simpler.formula if same else formula] = simpler if same else clause
         for formula in sorted(found, key=lambda each: -found[each].weight):
             rest = [other for other in found if other != formula]
-            if states.follows(formula, rest):
+            if search.follows(formula, rest):
                 del found[formula]
         return found
 

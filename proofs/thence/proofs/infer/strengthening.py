@@ -137,6 +137,7 @@ class Strengthening:
     cores: dict[tuple[int, Goal], set[ir.Expr]] = field(default_factory=dict)
     most_variables: int = 3
     ask: Callable[[Goal, Lost, tuple[Denial, ...]], Answer] | None = None
+    largest: FiniteSteps | None = None
     last: Goal | None = None
     refused: int = 0
     refuting: list[TransitionRun] = field(default_factory=list)
@@ -158,12 +159,16 @@ class Strengthening:
         kept: dict[ir.Expr, Clause] = {}
         for clause in candidates:
             formula = clause.formula
-            if not self.finite[0].follows(formula, list(kept)):
+            if not self.follows(formula, list(kept)):
                 kept[formula] = clause
         self.base = kept
         self.note(f"{len(kept)} of them say something new")
         self._fall_all()
         self.note(f"{len(self.base)} of them support each other")
+
+    def follows(self, formula: ir.Expr, known: Sequence[ir.Expr]) -> bool:
+        """Whether the formula follows in any state, of the largest universe that there will be."""
+        return (self.largest or self.finite[-1]).follows(formula, known)
 
     def widen(self, finite: FiniteSteps) -> None:
         """From now on everything is to be kept in one more universe."""
