@@ -316,12 +316,14 @@ class Strengthening:
 
     def _first_lost(self) -> tuple[Goal, Lost] | None:
         """A goal, or a wanted clause, that is lost, and how."""
-        for number, finite in enumerate(self.finite):
-            first = () if self.last is None or self.last not in self.wanted else (self.last,)
-            for goal in (*self.goals, *first, *reversed(self.wanted)):
-                found = self._kept(number, finite, goal)
-                if not isinstance(found, set):
-                    return goal, found
+        universes = list(enumerate(self.finite))
+        first = () if self.last is None or self.last not in (*self.goals, *self.wanted) else (self.last,)
+        asked = [(goal, each) for goal in first for each in universes]
+        asked += [(goal, each) for each in universes for goal in (*self.goals, *reversed(self.wanted))]
+        for goal, (number, finite) in asked:
+            found = self._kept(number, finite, goal)
+            if not isinstance(found, set):
+                return goal, found
         return None
 
     def deny(self, state: Structure) -> Clause | None:

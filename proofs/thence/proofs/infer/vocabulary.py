@@ -15,6 +15,7 @@ from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
 from thence.proofs.logic.formula import (
     children,
     conj,
+    disj,
     equal,
     exists,
     free_locals,
@@ -142,7 +143,10 @@ def blocked(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
     own = {symbol.name for symbol in machine.symbols}
     for body, y in (*_obstacles(action), *_remembered(action, own)):
         if history and y.type == MESSAGE:
-            later = ir.Apply(BOOL, "before", (ir.Local(MESSAGE, "a_"), local(y)))
+            first = ir.Local(MESSAGE, "a_")
+            later: ir.Expr = ir.Apply(BOOL, "before", (first, local(y)))
+            if machine.delivery != "unicast":  # a message may be in its own way: at another of its destinations
+                later = disj((later, equal(first, local(y))))
             yield exists((y,), conj((_general(body, action, y), later)))
 
 
