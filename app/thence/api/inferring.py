@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from thence.api.errors import BadRequest
+from thence.api.proving import cache_directory
 from thence.api.specifications import Source, load
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
@@ -14,14 +17,22 @@ from thence.dsl.load import SUFFIX
 from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source
 from thence.dsl.write.insertion import with_machine_lines
-from thence.proofs.infer.inference import Inference, Limits, hidden
+from thence.proofs.infer.asking import Ask
+from thence.proofs.infer.hints import Hints, fewest_hints
+from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, hidden
 from thence.proofs.infer.inference import infer as infer_machine
+from thence.proofs.infer.kept import read, save
 from thence.proofs.infer.naming import line_of
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
+from thence.spec.cache_folder import cache_folder
 
-Note = Callable[[str], None]
+FOLDER = "infer"
+"""The user's cache has what searches keep in a folder of this name."""
+
+Progress = Callable[[str, str], None]
+"""Is told the machine, and what is done for it now."""
 
 
 def infer(
@@ -30,9 +41,13 @@ def infer(
     hide: Sequence[str] = (),
     timeout: float = 120.0,
     seed: int = 0,
-    progress: Callable[[str, str], None] | None = None,
+    resume: bool = False,
+    ask: Ask | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Inference, ...]:
     """Looks for invariants that prove what the machines of a file state, or those machines and mutants named.
+
+    Ctrl-C and a time limit keep what was found, in the user's cache; `resume` goes on with it.
 
     Args:
         source: a file, the bare name of a library file, or a specification.
@@ -40,30 +55,102 @@ def infer(
         hide: invariants of the file to do without; `all` for every one.
         timeout: seconds for each machine.
         seed: fixes every random choice.
+        resume: go on with what an earlier search of the same machine kept; all of it is checked again.
+        ask: is asked which clause excludes a state, instead of taking the best one.
         progress: is told the machine, and what is done for it now.
 
     Raises:
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
-    specification = load(source).content
+    loaded = load(source)
+    chosen = _chosen(loaded.content, names, hide)
+    places = [kept_at(str(loaded.loaded.path), machine.name, hide) for machine in chosen]
+    earlier = [read(place) if resume and place is not None else None for place in places]
+    found: list[Inference] = []
+    for machine, place, before in zip(chosen, places, earlier, strict=True):
+        with solver_pool(Options(seed=seed)) as pool:
+            session = ProofSession(pool, Options(seed=seed))
+
+            note = _note(progress, machine.name)
+            aids = Aids(before, ask)
+            found.append(infer_machine(session, hidden(machine, hide), Limits(timeout, seed), note, aids))
+            if place is not None:
+                _keep(place, found[-1])
+            if found[-1].reason in (INTERRUPTED, ENDED):
+                break
+    return tuple(found)
+
+
+def hints(
+    source: Source,
+    *names: str,
+    hide: Sequence[str] = (),
+    timeout: float = 120.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> tuple[tuple[ir.Machine, Hints], ...]:
+    """The fewest of the hidden invariants with which `infer` proves each machine.
+
+    Args as of `infer`: `hide` nothing means all, and `timeout` is for each attempt.
+
+    Raises:
+        UserError: the file or a name is at fault; the message says so in the words of the command.
+    """
+    found: list[tuple[ir.Machine, Hints]] = []
+    for machine in _chosen(load(source).content, names, hide):
+        taken = [each.name for each in machine.invariants if not hide or "all" in hide or each.name in hide]
+
+        def attempt(given: tuple[str, ...], machine: ir.Machine = machine, taken: Sequence[str] = taken) -> Inference:
+            left = [name for name in taken if name not in given]
+            with solver_pool(Options(seed=seed)) as pool:
+                session = ProofSession(pool, Options(seed=seed))
+                note = _note(progress, f"{machine.name}, {', '.join(given) or 'nothing'} given back")
+                return infer_machine(session, hidden(machine, left), Limits(timeout, seed), note)
+
+        found.append((machine, fewest_hints(taken, attempt)))
+        if found[-1][1].inference.reason == INTERRUPTED:
+            break
+    return tuple(found)
+
+
+def _chosen(specification: ir.Specification, names: Sequence[str], hide: Sequence[str]) -> tuple[ir.Machine, ...]:
+    """The machines of these names. Raises: UserError, also for an invariant to hide that none of them has."""
     chosen = chosen_machines(specification, names)
     for name in hide:
         there = [each.name for machine in chosen for each in machine.invariants]
         if name != "all":
             known(name, (*there, "all"), "invariant")
-    found: list[Inference] = []
-    for machine in chosen:
-        with solver_pool(Options(seed=seed)) as pool:
-            session = ProofSession(pool, Options(seed=seed))
+    return chosen
 
-            def note(doing: str, name: str = machine.name) -> None:
-                if progress is not None:
-                    progress(name, doing)
 
-            found.append(infer_machine(session, hidden(machine, hide), Limits(timeout, seed), note))
-            if found[-1].reason == "interrupted":
-                break
-    return tuple(found)
+def _note(progress: Progress | None, machine: str) -> Note:
+    def note(doing: str) -> None:
+        if progress is not None:
+            progress(machine, doing)
+
+    return note
+
+
+def kept_at(file: str, machine: str, hide: Sequence[str] = ()) -> Path | None:
+    """The file that keeps a search between runs: in $THENCE_CACHE, or else in the user's cache; None if neither is.
+
+    Raises: BadRequest where THENCE_CACHE names a place that cannot be written to.
+    """
+    named = bool(os.environ.get("THENCE_CACHE"))
+    folder = cache_directory(None, no_cache=False) if named else cache_folder(FOLDER)
+    key = "\0".join((str(Path(file).resolve()), machine, *sorted(hide)))
+    return None if folder is None else folder / f"{FOLDER}-{sha256(key.encode()).hexdigest()[:24]}.json"
+
+
+def _keep(place: Path, found: Inference) -> None:
+    """Keeps what another search can go on with; removes what nobody needs any more. Raises: BadRequest."""
+    try:
+        if found.kept is None:
+            place.unlink(missing_ok=True)
+        else:
+            save(place, found.kept)
+    except OSError as error:
+        raise BadRequest(f"{place} cannot be written: {error.strerror or error}") from error
 
 
 def chosen_machines(specification: ir.Specification, names: Sequence[str]) -> tuple[ir.Machine, ...]:

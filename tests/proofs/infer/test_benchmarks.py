@@ -8,7 +8,7 @@ from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.proofs.infer.inference import Inference, Limits, infer
-from thence.proofs.prove import solver_pool
+from thence.proofs.prove import prove_specification, solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
@@ -37,8 +37,8 @@ def machine_of(name: str) -> ir.Machine:
     return machine
 
 
-def test_there_are_twelve() -> None:
-    assert len(FILES) == 12 and {*SOON, *LATER} < {file.stem for file in FILES}
+def test_there_are_thirteen() -> None:
+    assert len(FILES) == 13 and {*SOON, *LATER} < {file.stem for file in FILES}
 
 
 @pytest.mark.parametrize("name", SOON)
@@ -72,3 +72,16 @@ def test_a_mutant_is_refuted_by_a_run(name: str) -> None:
 @pytest.mark.parametrize("name", ["leader_ring", "toy_consensus"])
 def test_a_mutant_is_refuted_in_time(name: str) -> None:
     assert_refuted(name)
+
+
+@pytest.mark.long
+def test_paxos_is_proved_and_its_mutants_are_refuted() -> None:
+    content = specification(str(FOLDER / "paxos.thence"))
+    results = prove_specification(content)
+    (machine,) = content.machines
+    mutants = {f"{mutant.name}: agreement" for mutant in content.mutants}
+    verdicts = {each.name: each.verdict for each in results}
+    assert len(mutants) == 4 and {name for name, each in verdicts.items() if each is Verdict.REFUTED} == mutants
+    assert {each.name for each in machine.invariants} <= {
+        name for name, each in verdicts.items() if each is Verdict.PROVED
+    }

@@ -9,14 +9,26 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import log2
 
 from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, MESSAGE
 from thence.proofs.infer.compiled import Compiled, compiled_row, value_in
 from thence.proofs.infer.vocabulary import Template, cost
-from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, implies, local, negation, substitute
+from thence.proofs.logic.formula import (
+    conj,
+    disj,
+    equal,
+    forall,
+    free_locals,
+    implies,
+    local,
+    negation,
+    outer_foralls,
+    substitute,
+)
 from thence.proofs.logic.structure import Structure
 
 DOUBT = 4.0
@@ -71,6 +83,22 @@ class Clause:
         return forall(self.variables, body)
 
 
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A clause that is false in some state, and in no sample.
+
+    `speaking`: in so many situations of the samples the clause is true by one literal only; for the literal of which
+    this is least. `doubt` is the weight, and more where few situations speak for the clause.
+    """
+
+    clause: Clause
+    speaking: int
+
+    @property
+    def doubt(self) -> float:
+        return self.clause.weight + DOUBT * max(0.0, 5 - log2(self.speaking))
+
+
 def clause_of(template: Template, literals: Iterable[tuple[ir.Expr, bool]]) -> Clause:
     """The clause under the names that come first of all that its variables could have."""
     chosen = list(literals)
@@ -97,6 +125,58 @@ def clause_of(template: Template, literals: Iterable[tuple[ir.Expr, bool]]) -> C
             best = (key, tuple(changed), tuple(named))
     assert best is not None
     return Clause(best[2], best[1])
+
+
+def clause_from(formula: ir.Expr) -> Clause:
+    """The clause that says what a closed formula says, under its names: an implication is taken apart."""
+    variables, body = outer_foralls(formula)
+    denied: tuple[ir.Expr, ...] = ()
+    if isinstance(body, ir.Connective) and body.operator == "implies":
+        denied, body = _parts(body.left, "and"), body.right
+    elif isinstance(body, ir.Not):
+        return Clause(variables, tuple((each, False) for each in _parts(body.operand, "and")), apart=False)
+    literals = (*((each, False) for each in denied), *((each, True) for each in _parts(body, "or")))
+    return Clause(variables, literals, apart=False)
+
+
+def linked(clause: Clause) -> Iterator[Clause]:
+    """The clauses that say more: an affirmed `exists y. ...` about a message y later than one of the variables."""
+    for number, (atom, affirmed) in enumerate(clause.literals):
+        some = _some(atom, affirmed)
+        if some is None:
+            continue
+        bound, body = some
+        for variable in clause.variables:
+            link = ir.Apply(BOOL, "before", (local(variable), ir.Local(bound.type, bound.name)))
+            free = free_locals(atom)
+            if (
+                variable.type == MESSAGE
+                and variable.name not in (bound.name, *free)
+                and link not in _parts(body, "and")
+            ):
+                more = ir.Quantified(BOOL, "exists", (bound,), conj((body, link)))
+                literals = (*clause.literals[:number], *clause.literals[number + 1 :], (more, True))
+                yield replace(clause, literals=literals)
+
+
+def _some(atom: ir.Expr, affirmed: bool) -> tuple[ir.Bound, ir.Expr] | None:
+    """The message y and the P of a literal that says `exists y. P(y)`, perhaps as the denial of a `forall`."""
+    if not isinstance(atom, ir.Quantified) or len(atom.variables) != 1 or atom.variables[0].type != MESSAGE:
+        return None
+    (bound,) = atom.variables
+    if affirmed and atom.kind == "exists":
+        return bound, atom.body
+    if affirmed or atom.kind != "forall":
+        return None
+    if isinstance(atom.body, ir.Connective) and atom.body.operator == "implies":
+        return bound, conj((atom.body.left, negation(atom.body.right)))
+    return bound, negation(atom.body)
+
+
+def _parts(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:
+    if isinstance(expr, ir.Connective) and expr.operator == operator:
+        return (*_parts(expr.left, operator), *_parts(expr.right, operator))
+    return (expr,)
 
 
 def _ordered(atom: ir.Expr) -> ir.Expr:
@@ -154,16 +234,13 @@ class Rows:
                 if at != other and column | second == self.full:
                     yield clause_of(self.template, [(atoms[at], affirmed), (atoms[other], also)])
 
-    def denials(self, state: Structure, chance: random.Random) -> Iterator[tuple[float, Clause]]:
-        """Clauses that are true in all samples and false in the state, as short as a few attempts find them.
-
-        Each comes with a measure of doubt: its weight, and more where few samples speak for it.
-        """
+    def denials(self, state: Structure, chance: random.Random) -> Iterator[Denial]:
+        """Clauses that are true in all samples and false in the state, as short as a few attempts find them."""
         for row in dict.fromkeys(row for _, row in value_in(self.function, state)):
             if row not in self.known:
                 yield from self._denials_of(row, chance)
 
-    def _denials_of(self, row: int, chance: random.Random) -> Iterator[tuple[float, Clause]]:
+    def _denials_of(self, row: int, chance: random.Random) -> Iterator[Denial]:
         agreeing = [column if row >> at & 1 else self.full ^ column for at, column in enumerate(self.columns)]
         found: set[tuple[int, ...]] = set()
         for attempt in range(ATTEMPTS):
@@ -172,7 +249,7 @@ class Rows:
                 found.add(chosen)
                 atoms = self.template.atoms
                 clause = clause_of(self.template, [(atoms[at], not row >> at & 1) for at in chosen])
-                yield clause.weight + DOUBT * max(0.0, 5 - log2(self._support(agreeing, chosen))), clause
+                yield Denial(clause, self._support(agreeing, chosen))
 
     def _support(self, agreeing: Sequence[int], chosen: Sequence[int]) -> int:
         """The number of rows that only one of the literals makes true, for the literal of which it is smallest."""

@@ -16,10 +16,22 @@ from itertools import product
 from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.ir import machine_builtins
-from thence.proofs.infer.clauses import Clause
+from thence.dsl.write.show import show_expression
+from thence.proofs.infer.asking import Answer, Ask, Ended, Judging, Lost, Question, shown
+from thence.proofs.infer.clauses import Clause, Denial
 from thence.proofs.infer.compiled import compiled_row
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
+from thence.proofs.infer.kept import (
+    Kept,
+    clauses_of,
+    digest,
+    forest_of,
+    forest_of_run,
+    replayed,
+    restore,
+    texts_of,
+)
 from thence.proofs.infer.naming import name_of
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
@@ -68,11 +80,17 @@ LARGER: tuple[Mapping[str, int], ...] = (
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
 
-FIRST_SHARE = 0.5
+FIRST_SHARE = 0.4
 """Share of the time limit for the first attempt."""
 
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
+
+
+INTERRUPTED = "interrupted"
+"""The reason where Ctrl-C or SIGTERM ended a search."""
+
+ENDED = "ended by the user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,14 @@ class Limits:
 
     seconds: float = 120.0
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Aids:
+    """What else there is: an earlier search to go on with, and a user to ask."""
+
+    kept: Kept | None = None
+    ask: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +134,8 @@ class Inference:
         refuted: a goal that is false, with its run.
         reason: why not everything is proved; empty where it is.
         assessments: of every statement of the machine with the conjuncts, by the prover of machines.
+        facts: how many samples and clauses of an earlier search still fit, if the search went on with one.
+        kept: what another search can go on with; None where nothing is left to look for.
     """
 
     machine: ir.Machine
@@ -118,6 +146,7 @@ class Inference:
     seconds: float = 0.0
     facts: Mapping[str, int] = field(default_factory=dict)
     assessments: Mapping[str, Assessment] = field(default_factory=dict)
+    kept: Kept | None = None
 
     @property
     def proved(self) -> bool:
@@ -152,7 +181,9 @@ def hidden(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
     return replace(machine, invariants=kept, prove=tuple(name for name in machine.prove if name not in left))
 
 
-def infer(session: ProofSession, machine: ir.Machine, limits: Limits, note: Note) -> Inference:
+def infer(
+    session: ProofSession, machine: ir.Machine, limits: Limits, note: Note, aids: Aids | None = None
+) -> Inference:
     """Looks for conjuncts with which the goals of a machine are inductive.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
@@ -163,7 +194,7 @@ def infer(session: ProofSession, machine: ir.Machine, limits: Limits, note: Note
         machine, expects=(), stable=(), reachable=(), prove=tuple(name for name in machine.prove if name in goals)
     )
     stated = replace(stated, invariants=tuple(each for each in machine.invariants if each.name in goals))
-    search = _Search(session, stated, limits, note, started)
+    search = _Search(session, stated, limits, note, aids or Aids())
     refused = refusal(session, stated)
     if refused is not None:
         return Inference(machine, goals, reason=refused)
@@ -172,21 +203,32 @@ def infer(session: ProofSession, machine: ir.Machine, limits: Limits, note: Note
             found = search.run(process)
         except Unsupported as reason:
             found = Inference(stated, goals, reason=str(reason))
-        except (OutOfTime, KeyboardInterrupt) as reason:
-            said = "interrupted" if isinstance(reason, KeyboardInterrupt) else str(reason)
-            found = search.partial(said)
-    return replace(found, machine=stated, goals=goals, seconds=time.monotonic() - started)
+        except OutOfTime as reason:
+            found = search.partial(str(reason))
+        except KeyboardInterrupt:
+            found = search.partial(INTERRUPTED)
+        except Ended:
+            found = search.partial(ENDED)
+    settled = found.proved or found.refuted is not None
+    kept = None if settled else search.kept()
+    seconds = time.monotonic() - started
+    return replace(found, machine=stated, goals=goals, seconds=seconds, facts=search.facts, kept=kept)
 
 
 class _Search:
     """One inference."""
 
-    def __init__(self, session: ProofSession, machine: ir.Machine, limits: Limits, note: Note, started: float) -> None:
+    def __init__(self, session: ProofSession, machine: ir.Machine, limits: Limits, note: Note, aids: Aids) -> None:
         self._session = session
         self._machine = machine
         self._limits = limits
         self._note = note
-        self._started = started
+        self._started = time.monotonic()
+        self._earlier = aids.kept
+        self._ask = aids.ask
+        self._reasons = False
+        self._waited = 0.0
+        self.facts: dict[str, int] = {}
         self._strengthening: Strengthening | None = None
         self._samplers: list[Sampler] = []
         self._names: dict[ir.Expr, str] = {}
@@ -194,14 +236,18 @@ class _Search:
     def run(self, process: SolverProcess) -> Inference:
         """First without guards that were true of somebody, which solvers find hard; then with them."""
         end = process.deadline
-        process.deadline = self._started + FIRST_SHARE * (end - self._started)
-        try:
-            found = self._attempt(process, reasons=False)
-        except OutOfTime:
-            found = None
-        if found is not None and (found.proved or found.refuted is not None):
-            return found
-        process.deadline = end
+        found = None
+        if self._earlier is None or not self._earlier.reasons:
+            if self._ask is None:
+                process.deadline = self._started + FIRST_SHARE * (end - self._started)
+            try:
+                found = self._attempt(process, reasons=False)
+            except OutOfTime:
+                found = None
+            if found is not None and (found.proved or found.refuted is not None):
+                return found
+            self._earlier = None
+        process.deadline = end + self._waited
         self._note("again, with reasons for what is marked")
         try:
             return self._attempt(process, reasons=True)
@@ -214,8 +260,7 @@ class _Search:
         machine = self._machine
         goals = self._goals()
         vocabulary = vocabulary_of(machine, [_closed(machine, goal) for goal in goals], reasons=reasons)
-        samplers = self._samplers or self._sampled(vocabulary)
-        self._samplers = samplers
+        samplers = self._sampled(vocabulary)
         violated = self._violated(samplers)
         if violated is not None:
             return violated
@@ -230,16 +275,78 @@ class _Search:
                     return self._refuted(goal, run)
             if not runs.late:
                 break
-        search = self._strengthening = Strengthening(
-            proposals, [FiniteSteps(machine, INDUCTIVE[0], facts, process)], goals, [], self._note, runs
-        )
-        search.start()
-        for universe in INDUCTIVE[1:]:
+        first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
+        search = Strengthening(proposals, [first], goals, [], self._note, runs, largest=[first, *wider][-1])
+        if self._ask is not None:
+            search.ask = lambda goal, lost, denials: self._asked(process, search, goal, lost, denials)
+        self._begin(search, reasons=reasons)
+        for finite in wider:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
-            search.finite.append(FiniteSteps(machine, universe, facts, process))
+            search.widen(finite)
         return self._closed(search)
+
+    def _begin(self, search: Strengthening, *, reasons: bool) -> None:
+        """Starts with what an earlier search kept, if there is one; all of it is checked again."""
+        machine, earlier = self._machine, self._earlier
+        if earlier is None:
+            self._strengthening, self._reasons = search, reasons
+            search.start()
+            return
+        same = earlier.machine == digest(machine)
+        for forest in earlier.runs:
+            search.proposals.learn([state for state in replayed(machine, forest) if state is not None])
+        base = clauses_of(machine, earlier.base)
+        if same:
+            search.dead.update(clauses_of(machine, earlier.given_up))
+            search.most_variables = max(search.most_variables, min(earlier.variables, search.limit))
+        search.start(list(base.values()), only=same and bool(base))
+        wanted = search.want(clauses_of(machine, earlier.wanted).values(), again=not same)
+        self.facts["clauses"] = wanted + len([formula for formula in base if formula in search.base])
+        self._strengthening, self._reasons = search, reasons
+
+    def kept(self) -> Kept | None:
+        """What another search can go on with. What this one has not come to yet is as the earlier one left it."""
+        earlier, search, machine = self._earlier, self._strengthening, self._machine
+        if not self._samplers:
+            return earlier
+        samples = [forest_of(machine, sampler.samples) for sampler in self._samplers]
+        if earlier is not None:
+            there = [forest.universe for forest in samples]
+            samples += [forest for forest in earlier.samples if forest.universe not in there]
+        runs = () if earlier is None else earlier.runs
+        if search is None:
+            if earlier is not None:
+                return replace(earlier, samples=tuple(samples))
+            return Kept(digest(machine), False, 0, (), (), (), tuple(samples), ())
+        new = [forest_of_run(machine, run) for run in search.refuting]
+        return Kept(
+            digest(machine),
+            self._reasons,
+            search.most_variables,
+            texts_of(search.base),
+            texts_of(search.wanted),
+            texts_of(search.dead),
+            tuple(samples),
+            (*runs, *new),
+        )
+
+    def _asked(
+        self, process: SolverProcess, search: Strengthening, goal: Goal, lost: Lost, denials: tuple[Denial, ...]
+    ) -> Answer:
+        """The user's answer; the time that it takes is not counted."""
+        assert self._ask is not None
+        own = goal in self._goals()
+        name = self._name_of(goal) if own else show_expression(_closed(self._machine, goal))
+        text = shown(self._machine, ir.NamedFormula(name, _closed(self._machine, goal)), lost)
+        judging = Judging(self._machine, self._samplers, search.runs)
+        before = time.monotonic()
+        answer = self._ask(Question(name, text, denials, own, lambda line: judging(line, lost)))
+        waited = time.monotonic() - before
+        self._waited += waited
+        process.deadline += waited
+        return answer
 
     def partial(self, reason: str) -> Inference:
         """What there is when the search ends before its end: the clauses that support each other are true."""
@@ -265,14 +372,17 @@ class _Search:
             for template in templates(vocabulary, sorts_of(machine), variables)
             if len(template.atoms) <= 100
         ]
-        samplers: list[Sampler] = []
         end = self._started + SHOTS * self._limits.seconds
-        for number, universe in enumerate(SAMPLED):
+        kept = () if self._earlier is None else self._earlier.samples
+        for number, universe in enumerate(SAMPLED[len(self._samplers) :], len(self._samplers)):
             self._note(f"random runs, universe {number + 1} of {len(SAMPLED)}")
             sampler = Sampler(self._session, machine, universe, self._limits.seed + number, shows)
-            sampler.more(STATES, lambda: time.monotonic() > end)
-            samplers.append(sampler)
-        return samplers
+            self._samplers.append(sampler)
+            there = restore(sampler, machine, kept)
+            if kept:
+                self.facts["samples"] = self.facts.get("samples", 0) + there
+            sampler.more(STATES - there, lambda: time.monotonic() > end)
+        return self._samplers
 
     def _violated(self, samplers: Sequence[Sampler]) -> Inference | None:
         """A goal that is false in a sample."""
@@ -306,6 +416,7 @@ class _Search:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
+            must = {formula: must[formula] for formula in must if formula in search.base or formula in search.wanted}
             chosen = self._plain(search, self._fewest(search, must))
             self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
             failed = self._failed(chosen)
@@ -351,15 +462,15 @@ class _Search:
 
     def _plain(self, search: Strengthening, chosen: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
         """The clauses without `a != b` where all together say the same without it, and without those that follow."""
-        states, everything = search.finite[0], list(chosen)
+        everything = list(chosen)
         found: dict[ir.Expr, Clause] = {}
         for formula, clause in chosen.items():
             simpler = replace(clause, apart=False)
-            same = simpler.formula != formula and states.follows(simpler.formula, everything)
+            same = simpler.formula != formula and search.follows(simpler.formula, everything)
             found[simpler.formula if same else formula] = simpler if same else clause
         for formula in sorted(found, key=lambda each: -found[each].weight):
             rest = [other for other in found if other != formula]
-            if states.follows(formula, rest):
+            if search.follows(formula, rest):
                 del found[formula]
         return found
 

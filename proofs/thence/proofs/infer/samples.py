@@ -89,6 +89,19 @@ class Sampler:
         self._session = session
         self._starts: list[Structure] | None = None
 
+    def restore(
+        self, states: Sequence[Structure | None], origins: Sequence[tuple[int, Action, tuple[int, ...]] | None]
+    ) -> int:
+        """Takes in reachable states with their origins, as numbers among them; returns how many there are now."""
+        numbers: dict[int, int] = {}
+        for at, (state, origin) in enumerate(zip(states, origins, strict=True)):
+            if state is not None:
+                moved = None if origin is None else (numbers[origin[0]], *origin[1:])
+                numbers[at], new = self._add(state, moved)
+                if new and origin is not None:
+                    self._fired[origin[1].name] += 1
+        return len(self.samples.states)
+
     def more(self, states: int, stop: Callable[[], bool]) -> Samples:
         """Adds up to so many states, or fewer where walks meet nothing new, or `stop` is true."""
         wanted = len(self.samples.states) + states

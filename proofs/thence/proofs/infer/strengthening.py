@@ -11,10 +11,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from thence.dsl import ir
-from thence.proofs.infer.clauses import Clause, Rows, rows_of
+from thence.proofs.infer.asking import CANDIDATES, Answer, Ended, Lost
+from thence.proofs.infer.clauses import Clause, Denial, Rows, linked, rows_of
 from thence.proofs.infer.compiled import Compiled, compiled, value_in
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
@@ -22,6 +23,7 @@ from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
 from thence.proofs.logic.formula import outer_foralls
 from thence.proofs.logic.structure import Structure
+from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import step
 
 Goal: TypeAlias = ir.Expr | Precondition
@@ -106,16 +108,17 @@ class Proposals:
                     found.update(dict.fromkeys(rows.short_clauses()))
         return sorted(found, key=lambda clause: clause.weight)
 
-    def denials(self, state: Structure, most: int) -> Iterator[list[Clause]]:
+    def denials(self, state: Structure, most: int) -> Iterator[list[Denial]]:
         """The clauses that deny a state: those over few variables first, of these the least doubtful first."""
         for variables in range(2, most + 1):
-            found: dict[Clause, float] = {}
+            found: dict[Clause, Denial] = {}
             for number in range(1 if variables == 2 else variables, variables + 1):
                 for rows in self.level(number):
-                    for doubt, clause in rows.denials(state, self.chance):
-                        found[clause] = min(doubt, found.get(clause, doubt))
+                    for denial in rows.denials(state, self.chance):
+                        before = found.get(denial.clause, denial)
+                        found[denial.clause] = denial if denial.doubt < before.doubt else before
             if found:
-                yield sorted(found, key=lambda clause: found[clause])
+                yield sorted(found.values(), key=lambda denial: denial.doubt)
 
 
 @dataclass(slots=True)
@@ -133,27 +136,70 @@ class Strengthening:
     dead: set[ir.Expr] = field(default_factory=set)
     cores: dict[tuple[int, Goal], set[ir.Expr]] = field(default_factory=dict)
     most_variables: int = 3
+    ask: Callable[[Goal, Lost, tuple[Denial, ...]], Answer] | None = None
+    largest: FiniteSteps | None = None
+    last: Goal | None = None
     refused: int = 0
+    refuting: list[TransitionRun] = field(default_factory=list)
 
     @property
     def known(self) -> list[ir.Expr]:
         own = [goal for goal in self.goals if not isinstance(goal, Precondition)]
         return [*self.assumed, *own, *self.base, *self.wanted]
 
-    def start(self) -> None:
-        """Finds the short clauses that support each other. Raises: Unsupported; OutOfTime."""
-        candidates = self.proposals.short()
+    def start(self, first: Sequence[Clause] = (), *, only: bool = False) -> None:
+        """Finds the short clauses that support each other: of `first`, and of all others but for `only`.
+
+        Raises: Unsupported; OutOfTime.
+        """
+        candidates = [clause for clause in first if self.proposals.refusal(clause.formula) is None]
+        if not only:
+            candidates += self.proposals.short()
         self.note(f"{len(candidates)} short clauses are true in all samples")
         kept: dict[ir.Expr, Clause] = {}
         for clause in candidates:
             formula = clause.formula
-            if not self.finite[0].follows(formula, list(kept)):
+            if not self.follows(formula, list(kept)):
                 kept[formula] = clause
         self.base = kept
         self.note(f"{len(kept)} of them say something new")
+        self._fall_all()
+        self.note(f"{len(self.base)} of them support each other")
+
+    def follows(self, formula: ir.Expr, known: Sequence[ir.Expr]) -> bool:
+        """Whether the formula follows in any state, of the largest universe that there will be."""
+        return (self.largest or self.finite[-1]).follows(formula, known)
+
+    def widen(self, finite: FiniteSteps) -> None:
+        """From now on everything is to be kept in one more universe."""
+        self.finite.append(finite)
+        self._fall_all()
+
+    def _fall_all(self) -> None:
         while self._fall():
             pass
-        self.note(f"{len(self.base)} of them support each other")
+
+    def want(self, clauses: Iterable[Clause], *, again: bool) -> int:
+        """Makes goals of clauses of an earlier search that no sample (`again`: and no run) refutes; their number."""
+        for clause in clauses:
+            false = self._refuted(clause) if again else self.proposals.refusal(clause.formula) is not None
+            if not false and clause.formula not in self.base:
+                self.wanted[clause.formula] = clause
+        return len(self.wanted)
+
+    def _refuted(self, clause: Clause) -> bool:
+        """Whether a sample or a run makes the clause false; the templates learn from it."""
+        refuser = self.proposals.refusal(clause.formula)
+        if refuser is not None:
+            self.proposals.learn((refuser,))
+            return True
+        run = None if self.runs is None else self.runs.violation(clause.formula)
+        if run is None:
+            return False
+        self.refused += 1
+        self.refuting.append(run)
+        self.proposals.learn(run.states())
+        return True
 
     def _fall(self) -> bool:
         """Takes out the clauses that a step loses; whether there were any."""
@@ -169,18 +215,19 @@ class Strengthening:
                     return True
         return False
 
-    def _kept(self, number: int, finite: FiniteSteps, goal: Goal) -> Violation | Structure | set[ir.Expr]:
+    def _kept(self, number: int, finite: FiniteSteps, goal: Goal) -> Lost | set[ir.Expr]:
         """What the goal rests on, or how it is lost. What is kept is remembered."""
         if (number, goal) in self.cores:
             return self.cores[number, goal]
-        found: Violation | Structure | set[ir.Expr]
-        if isinstance(goal, Precondition):
-            found = finite.enabled_against(goal, self.known)
-        else:
-            found = finite.lost_or_used(goal, self.known)
+        found = self._asked(finite, goal, self.known)
         if isinstance(found, set):
             self.cores[number, goal] = found
         return found
+
+    def _asked(self, finite: FiniteSteps, goal: Goal, known: Sequence[ir.Expr]) -> Lost | set[ir.Expr]:
+        if isinstance(goal, Precondition):
+            return finite.enabled_against(goal, known)
+        return finite.lost_or_used(goal, known)
 
     def _drop(self, formulas: Iterable[ir.Expr]) -> None:
         gone = set(formulas)
@@ -191,37 +238,92 @@ class Strengthening:
 
     def close(self) -> Stuck | None:
         """Adds clauses until every goal is kept; the goal that is stuck otherwise. Raises: Unsupported; OutOfTime."""
-        while (lost := self._first_lost()) is not None:
-            goal, state = lost
-            clause = self._denial(state)
-            if clause is not None:
+        while (found := self._first_lost()) is not None:
+            goal, lost = found
+            if not isinstance(goal, Precondition) and goal in self.wanted and self._is_dispensable(goal):
+                continue
+            self.last = goal
+            state = lost.state if isinstance(lost, Violation) else lost
+            clause = self._denial(state) if self.ask is None else self._answered(goal, lost)
+            if clause == "give up":
+                self._give_up(goal)
+            elif clause is not None:
                 self.wanted[clause.formula] = clause
                 self.note(
                     f"{len(self.wanted)} clauses wanted, {len(self.dead)} given up, {self.refused} refuted by runs"
                 )
             elif not isinstance(goal, Precondition) and goal in self.wanted:
-                self.dead.add(goal)
-                self._drop([goal])
-            elif self.most_variables < self._limit():
+                self._give_up(goal)
+            elif self.most_variables < self.limit:
                 self.most_variables += 1
             else:
                 return Stuck(goal, state)
         return None
 
-    def _limit(self) -> int:
+    def _is_dispensable(self, goal: ir.Expr) -> bool:
+        """Whether all else can do without a wanted clause that is lost: then it is not wanted any more."""
+        instead: dict[tuple[int, Goal], set[ir.Expr]] = {}
+        known = [formula for formula in self.known if formula != goal]
+        for (number, user), used in self.cores.items():
+            if goal in used and user != goal:
+                found = self._asked(self.finite[number], user, known)
+                if not isinstance(found, set):
+                    return False
+                instead[number, user] = found
+        self.cores.update(instead)
+        self._drop([goal])
+        return True
+
+    def _give_up(self, goal: Goal) -> None:
+        assert not isinstance(goal, Precondition)
+        self.dead.add(goal)
+        self._drop([goal])
+
+    def _answered(self, goal: Goal, lost: Lost) -> Clause | Literal["give up"]:
+        """What the user wants. Raises: Ended."""
+        assert self.ask is not None
+        answer = self.ask(goal, lost, self._candidates(lost.state if isinstance(lost, Violation) else lost))
+        if answer == "end":
+            raise Ended
+        return answer
+
+    def _candidates(self, state: Structure) -> tuple[Denial, ...]:
+        """A few clauses that are false in the state, and that no run refutes."""
+        found: dict[ir.Expr, Denial] = {}
+        for _ in range(REFUSALS):
+            refused = False
+            for denial in (each for several in self.proposals.denials(state, self.most_variables) for each in several):
+                if len(found) == CANDIDATES:
+                    return tuple(found.values())
+                formula = denial.clause.formula
+                if formula not in found and self._is_offered(denial.clause):
+                    refused = self._refuted(denial.clause)
+                    if refused:
+                        break  # the templates know more now
+                    found[formula] = denial
+            if not refused:
+                break
+        return tuple(found.values())
+
+    def _is_offered(self, clause: Clause) -> bool:
+        return len(clause.literals) <= LITERALS and clause.connected and clause.formula not in self.dead
+
+    @property
+    def limit(self) -> int:
         """Variables that a clause may have: as many as a goal has, if these are more."""
         own = [outer_foralls(goal)[0] for goal in self.goals if not isinstance(goal, Precondition)]
         return max([VARIABLES, *map(len, own)])
 
-    def _first_lost(self) -> tuple[Goal, Structure] | None:
-        """A goal, or a wanted clause, that some step loses, and the state before."""
-        for number, finite in enumerate(self.finite):
-            for goal in (*self.goals, *reversed(self.wanted)):
-                found = self._kept(number, finite, goal)
-                if isinstance(found, Violation):
-                    return goal, found.state
-                if isinstance(found, Structure):
-                    return goal, found
+    def _first_lost(self) -> tuple[Goal, Lost] | None:
+        """A goal, or a wanted clause, that is lost, and how."""
+        universes = list(enumerate(self.finite))
+        first = () if self.last is None or self.last not in (*self.goals, *self.wanted) else (self.last,)
+        asked = [(goal, each) for goal in first for each in universes]
+        asked += [(goal, each) for each in universes for goal in (*self.goals, *reversed(self.wanted))]
+        for goal, (number, finite) in asked:
+            found = self._kept(number, finite, goal)
+            if not isinstance(found, set):
+                return goal, found
         return None
 
     def deny(self, state: Structure) -> Clause | None:
@@ -237,22 +339,25 @@ class Strengthening:
             clause = self._shortest(state)
             if clause is None:
                 return None
-            refuser = self.proposals.refusal(clause.formula)
-            if refuser is not None:
-                self.proposals.learn((refuser,))
-                continue
-            run = None if self.runs is None else self.runs.violation(clause.formula)
-            if run is None:
-                return clause
-            self.refused += 1
-            self.proposals.learn(run.states())
+            if not self._refuted(clause):
+                return self._linked(clause)
         return None
 
+    def _linked(self, clause: Clause) -> Clause:
+        """The clause, or one that says more: of what there is by it, `exists y. ...`, that it is later than a message.
+
+        Of several blocks one may go; the one after the message stays.
+        """
+        for stronger in linked(clause):
+            if stronger.formula not in self.dead and not self._refuted(stronger):
+                return stronger
+        return clause
+
     def _shortest(self, state: Structure) -> Clause | None:
-        for clauses in self.proposals.denials(state, self.most_variables):
-            for clause in clauses:
-                if len(clause.literals) <= LITERALS and clause.connected and clause.formula not in self.dead:
-                    return clause
+        for denials in self.proposals.denials(state, self.most_variables):
+            for denial in denials:
+                if self._is_offered(denial.clause):
+                    return denial.clause
         return None
 
     def is_closed(self, formulas: Sequence[ir.Expr]) -> bool:
@@ -261,12 +366,7 @@ class Strengthening:
         known = [*self.assumed, *own, *formulas]
         for finite in self.finite:
             for goal in (*self.goals, *formulas):
-                found = (
-                    finite.enabled_against(goal, known)
-                    if isinstance(goal, Precondition)
-                    else finite.lost_or_used(goal, known)
-                )
-                if not isinstance(found, set):
+                if not isinstance(self._asked(finite, goal, known), set):
                     return False
         return True
 

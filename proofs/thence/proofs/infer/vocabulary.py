@@ -6,13 +6,25 @@ text also says which role each argument plays: where it compares `k` with `src(m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
-from thence.proofs.logic.formula import children, conj, equal, exists, free_locals, local, substitute, symbols_of
+from thence.proofs.logic.formula import (
+    children,
+    conj,
+    disj,
+    equal,
+    exists,
+    free_locals,
+    local,
+    map_children,
+    negation,
+    substitute,
+    symbols_of,
+)
 from thence.proofs.logic.number_window import speaks_of_all_numbers
 from thence.proofs.machine.step_statements import split
 from thence.proofs.machine.transitions import Action, actions, symbols
@@ -62,7 +74,7 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
         texts += own
         for update in action.updates:
             _roles_of_update(update, roles)
-        texts += _reasons(action) if reasons else ()
+        texts += (*_reasons(action), *blocked(action, machine)) if reasons else ()
     whole = dict.fromkeys(goals)
     texts += whole
     for text in texts:
@@ -118,6 +130,68 @@ def _reasons(action: Action) -> Iterator[ir.Expr]:
         for hidden in used:
             if isinstance(hidden.type, Sort) and len(used) > 1:
                 yield exists((hidden,), body)
+
+
+def blocked(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
+    """What stands in the way of a transition, and which message stands before that.
+
+    A guard `forall y. P(y) implies Q(y, m)` blocks m while `exists y. P(y) and not Q(y, m)`; a relation that a
+    transition fills, `R(m, y) := P(y) and Q(y, m)`, remembers the same. Of a message a, `before(a, y)` says that the
+    block is due to something later than a. A function of m alone is a variable: what blocks src(m) blocks a process.
+    """
+    history = machine.delivery != "off"
+    own = {symbol.name for symbol in machine.symbols}
+    for body, y in (*_obstacles(action), *_remembered(action, own)):
+        if history and y.type == MESSAGE:
+            first = ir.Local(MESSAGE, "a_")
+            later: ir.Expr = ir.Apply(BOOL, "before", (first, local(y)))
+            if machine.delivery != "unicast":  # a message may be in its own way: at another of its destinations
+                later = disj((later, equal(first, local(y))))
+            yield exists((y,), conj((_general(body, action, y), later)))
+
+
+def _obstacles(action: Action) -> Iterator[tuple[ir.Expr, ir.Variable]]:
+    for guard in action.guards:
+        for part in split(guard.body):
+            if isinstance(part, ir.Quantified) and part.kind == "forall" and len(part.variables) == 1:
+                (bound,), inner = part.variables, part.body
+                if isinstance(inner, ir.Connective) and inner.operator == "implies":
+                    denied = conj((inner.left, negation(inner.right)))
+                else:
+                    denied = negation(inner)
+                if isinstance(bound.type, Sort) and bound.domain is None:
+                    yield denied, ir.Variable(bound.name, bound.type)
+
+
+def _remembered(action: Action, own: Collection[str]) -> Iterator[tuple[ir.Expr, ir.Variable]]:
+    for update in action.updates:
+        if update.value.type == BOOL and len(update.binders) == 1 and update.symbol in own:
+            (binder,) = update.binders
+            if isinstance(update.value, ir.Connective) and update.value.operator == "and":
+                yield update.value, binder
+
+
+def _general(body: ir.Expr, action: Action, y: ir.Variable) -> ir.Expr:
+    """The formula with a variable for f(m), where it speaks of a parameter m only by that."""
+    for parameter in action.parameters:
+        terms = {
+            part
+            for part in _parts(body)
+            if isinstance(part, ir.Apply)
+            and part.arguments == (local(parameter),)
+            and isinstance(part.type, Sort)
+            and parameter.name != y.name
+        }
+        if len(terms) == 1:
+            (term,) = terms
+            other = _replaced(body, term, ir.Local(term.type, f"{parameter.name}_"))
+            if parameter.name not in free_locals(other):
+                return other
+    return body
+
+
+def _replaced(expr: ir.Expr, old: ir.Expr, new: ir.Expr) -> ir.Expr:
+    return new if expr == old else map_children(expr, lambda part: _replaced(part, old, new))
 
 
 def _parts(expr: ir.Expr) -> Iterator[ir.Expr]:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from thence.api.inferring import kept_at
 
 Thence = Callable[..., Any]
 
@@ -47,3 +55,113 @@ def test_bad_requests(thence: Thence) -> None:
     assert thence("infer", "fifo", "nobody").rejects("nobody")
     assert thence("infer", "fifo", "--hide", "nothing").rejects("nothing")
     assert thence("infer", "execution").rejects("no machine")
+    assert thence("infer", "fifo", "--ask", "--json").object["error"].startswith("--ask does not go with --json")
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Searches are kept there."""
+    monkeypatch.setenv("THENCE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_search_goes_on(thence: Thence, tmp_path: Path, cache: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(STOP_AND_WAIT)
+    ended = thence("infer", str(file), "--timeout", "1")
+    assert ended.code == 3 and "--resume" in ended.out
+    (kept,) = cache.iterdir()
+    resumed = thence("infer", str(file), "--resume", "--json")
+    (machine,) = resumed.object["machines"]
+    assert resumed.code == 0 and machine["verdict"] == "proved" and machine["resumed"]["samples"] > 100
+    assert not kept.exists()  # nothing is left to look for
+
+
+def test_what_was_kept_is_not_believed(thence: Thence, tmp_path: Path, cache: Path) -> None:
+    """The machine is edited, so that its statement is false; of what was kept, only what still fits counts."""
+    file = tmp_path / "mine.thence"
+    file.write_text(STOP_AND_WAIT)
+    assert thence("infer", str(file), "--timeout", "1").code == 3
+    (kept,) = cache.iterdir()
+    document = json.loads(kept.read_text())
+    document["base"] = ["forall a. sent(a)", "forall a. nobody(a)", "forall a. delivered(a) implies sent(a)"]
+    kept.write_text(json.dumps(document))
+    file.write_text(STOP_AND_WAIT.replace("src(a) = src(m) implies", "src(a) = src(m) and dst(a) = dst(m) implies"))
+    resumed = thence("infer", str(file), "--resume", "--json")
+    (machine,) = resumed.object["machines"]
+    assert resumed.code == 1 and machine["verdict"] == "refuted" and machine["resumed"]["samples"] > 0
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "thence-infer/1"}'])
+def test_a_spoilt_file_is_refused(thence: Thence, tmp_path: Path, cache: Path, text: str) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(STOP_AND_WAIT)
+    place = kept_at(str(file), "stop_and_wait")
+    assert place is not None
+    place.write_text(text)
+    assert thence("infer", str(file), "--resume").rejects("--resume")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_was_found(
+    command: list[str], tmp_path: Path, cache: Path, number: signal.Signals
+) -> None:
+    run = subprocess.Popen(
+        [*command, "infer", "tree", "--hide", "all", "--timeout", "200"],
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        encoding="utf-8",
+    )
+    time.sleep(12)
+    run.send_signal(number)
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 3 and "interrupted" in out and "--resume" in out
+    (kept,) = cache.iterdir()
+    assert sum(len(each["records"]) for each in json.loads(kept.read_text())["samples"]) > 50
+
+
+def asked(command: list[str], file: Path, answers: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*command, "infer", str(file), "--ask"],
+        input=answers,
+        capture_output=True,
+        cwd=file.parent,
+        check=False,
+        encoding="utf-8",
+        timeout=300,
+    )
+
+
+def test_questions_are_answered_from_a_pipe(command: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(STOP_AND_WAIT)
+    refused = ("77", "nonsense(", "forall a. sent(a)", "forall a. not sent(a)", "d")
+    answers = "\n".join((*refused, "forall a, p. past(p, a) implies src(a) = p or delivered(a)", *["1"] * 20, ""))
+    found = asked(command, file, answers)
+    assert found.returncode == 0 and "`causal` is not inductive" in found.stdout
+    assert "there is no candidate 77" in found.stdout and "E0" in found.stdout
+    assert "a run makes it false: causal_send(m1)" in found.stdout and "cannot be given up" in found.stdout
+    assert "past(p, a) implies" in found.stdout and "proved for any number" in found.stdout
+
+
+def test_the_end_of_the_input_ends_the_questions(command: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(STOP_AND_WAIT)
+    for answers in ("", "q\n"):
+        found = asked(command, file, answers)
+        assert found.returncode == 3 and "ended by the user" in found.stdout and found.stderr == ""
+
+
+def test_hints_are_a_table(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(
+        STOP_AND_WAIT.replace(
+            "  prove causal", "  invariant first: forall a. delivered(a) implies sent(a)\n  prove causal"
+        )
+    )
+    found = thence("infer", str(file), "--hints")
+    head, row = found.out.strip().splitlines()
+    assert found.code == 0 and head.split() == ["machine", "hidden", "given", "back", "time"]
+    assert row.split()[:3] == ["stop_and_wait", "1", "nothing"]
+    assert thence("infer", str(file), "--hints", "--ask").rejects("--hints goes with")

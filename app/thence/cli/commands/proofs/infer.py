@@ -8,14 +8,18 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from thence.api.inferring import hints as find_hints
 from thence.api.inferring import infer as infer_invariants
-from thence.api.inferring import is_of_the_library, written
+from thence.api.inferring import is_of_the_library, kept_at, written
+from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, Verbose
 from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command, write_text
 from thence.dsl.load import locate
+from thence.proofs.infer.hints import Hints
 from thence.proofs.infer.inference import Inference
 from thence.proofs.infer.naming import line_of
+from thence.spec.words import counted
 
 
 def infer(
@@ -31,12 +35,23 @@ def infer(
     timeout: Annotated[float, typer.Option(min=1.0, help="The time limit for each machine, in seconds.")] = 120.0,
     seed: Seed = 0,
     write: Annotated[bool, typer.Option("--write", help="Put what was found and proved into the file.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what the last search kept; all of it is checked again.")
+    ] = False,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask which clause excludes a state: a number, a formula, or q, line by line.")
+    ] = False,
+    hints: Annotated[
+        bool,
+        typer.Option("--hints", help="Find the fewest hidden invariants that must be given back. By default, all are."),
+    ] = False,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Finds invariants that prove what machines state, or a run that violates it."""
-    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write)
-    run_command("infer", json, lambda session: _inferred(session, request), verbose)
+    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask)
+    asked = _hinted if hints else _inferred
+    run_command("infer", json, lambda session: asked(session, request), verbose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +64,15 @@ class InferRequest:
     timeout_s: float
     seed: int
     write: bool
+    resume: bool
+    ask: bool
 
 
 def _inferred(session: Session, request: InferRequest) -> Output:
     if request.write and request.hide:
         raise BadInput("--write does not go with --hide: the hidden invariants are in the file")
+    if request.ask and session.json:
+        raise BadInput("--ask does not go with --json: questions and answers are lines of text")
     path = locate(request.file)
     if request.write and is_of_the_library(path):
         raise BadInput(f"{request.file} is a file of the library; --write is for files of your own")
@@ -63,14 +82,57 @@ def _inferred(session: Session, request: InferRequest) -> Output:
         hide=request.hide,
         timeout=request.timeout_s,
         seed=request.seed,
+        resume=request.resume,
+        ask=Asking(session) if request.ask else None,
         progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
     )
     text = "\n".join(_lines(each, session.verbosity) for each in found)
+    if any(each.kept is not None for each in found) and kept_at(str(path), "") is not None:
+        text += "\nwhat was found is kept; --resume goes on with it"
     if request.write:
         text += _write(str(path), found)
     codes = [_exit_of(each) for each in found]
     code = REFUTED if REFUTED in codes else max(codes, default=AS_EXPECTED)
     return Output(text=text, fields={"machines": [_json(each) for each in found]}, exit=code)
+
+
+def _hinted(session: Session, request: InferRequest) -> Output:
+    """The table of `--hints`."""
+    if request.write or request.resume or request.ask:
+        raise BadInput("--hints goes with --hide, --timeout and --seed only")
+    found = find_hints(
+        request.file,
+        *request.names,
+        hide=request.hide,
+        timeout=request.timeout_s,
+        seed=request.seed,
+        progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
+    )
+    rows = [("machine", "hidden", "given back", "time"), *(_hint_row(machine.name, each) for machine, each in found)]
+    widths = [max(len(row[at]) for row in rows) for at in range(4)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    codes = [_exit_of(each.inference) if each.given is None else AS_EXPECTED for _, each in found]
+    fields = {"machines": [{**_json(each.inference), "hints": _hints_json(each)} for _, each in found]}
+    return Output(text="\n".join(lines), fields=fields, exit=REFUTED if REFUTED in codes else max(codes))
+
+
+def _hint_row(name: str, hints: Hints) -> tuple[str, str, str, str]:
+    """`time` is that of the attempt that proves the machine."""
+    if hints.given is None:
+        refuted = hints.inference.refuted
+        said = f"unknown: {hints.inference.reason}" if refuted is None else f"{refuted.name} is refuted"
+    elif hints.given:
+        said = (
+            f"{', '.join(hints.given)} ({len(hints.given)}, {'the fewest' if hints.fewest else 'none can be left out'})"
+        )
+    else:
+        said = "nothing"
+    return name, str(len(hints.hidden)), said, f"{hints.inference.seconds:.1f} s"
+
+
+def _hints_json(hints: Hints) -> Mapping[str, Any]:
+    given = None if hints.given is None else list(hints.given)
+    return {"hidden": list(hints.hidden), "given": given, "fewest": hints.fewest, "attempts": hints.attempts}
 
 
 def _exit_of(found: Inference) -> int:
@@ -90,7 +152,7 @@ def _write(path: str, found: Sequence[Inference]) -> str:
     if text == before:
         return "\nnothing to write"
     write_text(path, text)
-    return f"\nwrote {_counted(new)} into {path}"
+    return f"\nwrote {counted(new, 'invariant')} into {path}"
 
 
 def _lines(found: Inference, verbosity: int) -> str:
@@ -99,10 +161,18 @@ def _lines(found: Inference, verbosity: int) -> str:
         return f"{name}: {found.refuted.name} is refuted, in {seconds}\n{found.refuted.text}"
     goals = ", ".join(found.goals) or "nothing"
     if found.proved:
-        many = "no invariant is missing" if not found.conjuncts else f"with {_counted(len(found.conjuncts))} found"
+        many = (
+            "no invariant is missing"
+            if not found.conjuncts
+            else f"with {counted(len(found.conjuncts), 'invariant')} found"
+        )
         head = f"{name}: {goals}: proved for any number of elements of each sort, {many}, in {seconds}"
+        if found.facts:
+            head += f"\n{_resumed(found)}"
     else:
         head = f"{name}: {goals}: unknown after {seconds}: {found.reason}"
+        if found.facts:
+            head += f"\n{_resumed(found)}"
         if found.conjuncts:
             head += "\nwhat no run refuted, and a small universe supports so far:"
     lines = [head]
@@ -114,8 +184,9 @@ def _lines(found: Inference, verbosity: int) -> str:
     return "\n".join(lines)
 
 
-def _counted(number: int) -> str:
-    return f"{number} invariant{'' if number == 1 else 's'}"
+def _resumed(found: Inference) -> str:
+    samples, clauses = found.facts.get("samples", 0), found.facts.get("clauses", 0)
+    return f"went on with {counted(samples, 'sample')} and {counted(clauses, 'clause')}, checked again"
 
 
 def _json(found: Inference) -> Mapping[str, Any]:
@@ -126,6 +197,7 @@ def _json(found: Inference) -> Mapping[str, Any]:
         "verdict": "refuted" if refuted else "proved" if found.proved else "unknown",
         "reason": found.reason,
         "seconds": round(found.seconds, 3),
+        "resumed": dict(found.facts),
         "refuted": refuted,
         "invariants": [
             {"name": each.formula.name, "text": line_of(each.formula), "without": each.without}

@@ -1,0 +1,73 @@
+"""Questions of `thence infer --ask`, and the lines that answer them: from a terminal, or from a pipe."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from thence.cli.session import Session
+from thence.dsl.write.show import show_expression
+from thence.proofs.infer.asking import Answer, Question
+from thence.proofs.infer.clauses import Clause, Denial
+from thence.spec.words import counted
+
+END, GIVE_UP = "q", "d"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Prints a question and reads lines until one of them answers it. The end of the input is `q`."""
+
+    session: Session
+
+    def __call__(self, question: Question) -> Answer:
+        self.session.say(_text(question))
+        while True:
+            print("> ", end="", flush=True)
+            line = sys.stdin.readline()
+            if not sys.stdin.isatty():
+                print(line.rstrip("\n"))  # so that a recorded dialogue can be read
+            answer = _answer(question, line.strip()) if line else "end"
+            if not isinstance(answer, _Refusal):
+                return answer
+            self.session.say(f"  {answer.text}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a line is no answer."""
+
+    text: str
+
+
+def _answer(question: Question, line: str) -> Answer | _Refusal:
+    if line == END:
+        return "end"
+    if line == GIVE_UP:
+        return _Refusal(f"{question.goal} is to be proved, and cannot be given up") if question.own else "give up"
+    if line.isdecimal():
+        number = int(line)
+        if 1 <= number <= len(question.candidates):
+            return question.candidates[number - 1].clause
+        return _Refusal(f"there is no candidate {number}")
+    if not line:
+        return _Refusal("a number, a formula, or q")
+    found = question.judge(line)
+    return found if isinstance(found, Clause) else _Refusal(found)
+
+
+def _text(question: Question) -> str:
+    lines = ["", question.shown, "what excludes the state before?"]
+    lines += [f"  {number}  {_offer(each)}" for number, each in enumerate(question.candidates, 1)]
+    if not question.candidates:
+        lines.append("  nothing that can be said with few variables: type a formula")
+    more = "" if question.own else f", {GIVE_UP} to do without the clause that is lost"
+    lines.append(f"a number, a formula{more}, or {END} to end")
+    return "\n".join(lines)
+
+
+def _offer(denial: Denial) -> str:
+    """The candidate, and its price: how much it says, and how little speaks for it."""
+    literals = counted(len(denial.clause.literals), "literal")
+    speaking = counted(denial.speaking, "sampled situation")
+    return f"{show_expression(denial.clause.formula)}   ({literals}, {speaking} for it)"

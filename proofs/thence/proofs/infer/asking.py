@@ -1,0 +1,100 @@
+"""Questions to a user: a step that loses a goal, and clauses that deny the state before it.
+
+What a user answers is checked like all that is proposed here: a formula that a run makes false is refused with the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.check.stated.machine_formula import machine_formula
+from thence.proofs.infer.clauses import Clause, Denial, clause_from
+from thence.proofs.infer.compiled import compiled, value_in
+from thence.proofs.infer.finite_runs import FiniteRuns
+from thence.proofs.infer.finite_steps import Violation
+from thence.proofs.infer.samples import Sampler, violated_in
+from thence.proofs.logic.countermodel import fact_lines, names_of
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.structure import Structure
+from thence.proofs.machine.counterexample import induction_counterexample, witness_text
+from thence.proofs.machine.obligations import Conjunct
+from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.transitions import symbols
+from thence.proofs.solving.finite_models import Model
+
+CANDIDATES = 5
+"""Limit on the clauses that are offered."""
+
+Lost: TypeAlias = Violation | Structure
+"""A step that loses a goal; or a state in which a transition is enabled against its precondition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be excluded, and by what.
+
+    Attributes:
+        goal: what is lost, by its name or as text.
+        shown: the state, and the step from it if there is one.
+        candidates: clauses that no run refutes and that are false in the state; what is best borne out first.
+        own: whether the goal is the file's; if not, it can be given up.
+        judge: the clause that a line of text says, or why it is none.
+    """
+
+    goal: str
+    shown: str
+    candidates: tuple[Denial, ...]
+    own: bool
+    judge: Callable[[str], Clause | str]
+
+
+Answer: TypeAlias = Clause | Literal["give up", "end"]
+Ask: TypeAlias = Callable[[Question], Answer]
+
+
+class Ended(Exception):
+    """The user ended the search."""
+
+
+def shown(machine: ir.Machine, goal: ir.NamedFormula, lost: Lost) -> str:
+    """The state, and the step from it if there is one. Raises: CrossCheckError."""
+    if isinstance(lost, Structure):
+        facts = fact_lines(symbols(machine), lost, names_of(lost, []))
+        return f"`{goal.name}` does not follow in a state: {', '.join(facts) or 'nothing has happened'}"
+    named = {parameter.name: value for parameter, value in zip(lost.action.parameters, lost.arguments, strict=True)}
+    found = induction_counterexample(machine, [], Conjunct(goal, "invariant"), lost.action, Model(lost.state, named))
+    return "\n".join(found.text.splitlines()[:5])  # without the sentence about the history
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What a formula of the user has to be: one of the machine, true as far as is known, false in the state."""
+
+    machine: ir.Machine
+    samplers: list[Sampler]
+    runs: FiniteRuns | None
+
+    def __call__(self, text: str, lost: Lost) -> Clause | str:
+        body, faults = machine_formula(self.machine, text, "the answer")
+        if body is None:
+            return "; ".join(f"{each.code}: {each.message}" for each in faults) or "that is not a formula"
+        clause = clause_from(body)
+        try:
+            function = compiled(clause.formula, ())
+            if value_in(function, lost.state if isinstance(lost, Violation) else lost):
+                return "it is true in the state that is shown, and does not exclude it"
+            for sampler in self.samplers:
+                number = violated_in(clause.formula, sampler.samples)
+                if number is not None:
+                    return _refuted(sampler.samples.run_to(number))
+            run = None if self.runs is None else self.runs.violation(clause.formula)
+        except Unsupported as reason:
+            return str(reason)
+        return clause if run is None else _refuted(run)
+
+
+def _refuted(run: TransitionRun) -> str:
+    return f"a run makes it false: {witness_text(run)}" if run.steps else "it is false in an initial state"
