@@ -24,7 +24,7 @@ _VERDICTS: dict[Subject, tuple[str, ...]] = {
     "machine": _UNBOUNDED,
     "mutant of a machine": _UNBOUNDED,
     "scope": _BOUNDED,
-    "link": _BOUNDED,
+    "link": (*_BOUNDED, "proved"),
     "mutant of a protocol": _BOUNDED,
     "scenario": ("holds", "refuted"),
 }

@@ -19,6 +19,7 @@ from thence.dsl.ir.machine_builtins import DST, SRC
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.run.machine_run import given_symbols
 from thence.proofs.logic.formula import (
+    FALSE,
     TRUE,
     Unsupported,
     equal,
@@ -222,6 +223,11 @@ def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obli
             name = f"{cause.name}: {check.name}"
             found.append(_obligation(link, name, (*facts, *check.conditions), check.goal, execution.symbols))
     return _numbered(found)
+
+
+def contradiction(link: ir.Link) -> Obligation:
+    """What is known of the processes, their numbers and the machine's constants contradicts itself."""
+    return _obligation(link, "no such processes", setting(link), FALSE)
 
 
 def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...]) -> Execution:
