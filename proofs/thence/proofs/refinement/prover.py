@@ -1,7 +1,7 @@
 """A link proved for any number of processes and messages; or the first obligations that are not proved.
 
-Nothing is refuted here. An obligation that fails does so in a state that need not be reachable, so the link is `unknown`
-then, and the state is shown; `proofs.scopes.link` finds runs.
+Nothing is refuted here. An obligation that fails does so in a state that need not be reachable, so the link is
+`unknown` then, and the state is shown; `proofs.scopes.link` finds runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FIRST_MS = 2_000
 """Time limit of the first solver for each obligation, before anything takes long."""
 
 _FEW = 8
-"""So many obligations that the first solver leaves are tried for the whole time limit; with more the link is given up."""
+"""So many obligations that the first solver leaves get the whole time limit; with more the link is given up."""
 
 
 def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | None) -> Assessment:
