@@ -28,8 +28,9 @@ from thence.dsl.run.values import Fault, Message, Occurrence, Packet, ascending,
 from thence.proofs.logic.formula import Unsupported, free_locals
 from thence.proofs.logic.structure import Structure, constant_table, evaluate, tuples
 from thence.proofs.machine.transitions import enabled, step, symbols
-from thence.proofs.refinement.execution import Check, Execution
-from thence.proofs.refinement.execution import Path as Way
+from thence.proofs.refinement.execution import Execution
+from thence.proofs.refinement.following import Check
+from thence.proofs.refinement.following import Path as Way
 from thence.proofs.refinement.obligations import Cause, causes, through
 from thence.proofs.refinement.shapes import Leaf, Members, Parts, Perhaps, Shape, Table, Window, built, leaves
 from thence.proofs.refinement.states import any_state, protocol_symbols, variable_name

@@ -32,8 +32,9 @@ from thence.proofs.logic.formula import (
 )
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
-from thence.proofs.refinement.execution import Check, Event, Execution, Path
+from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.expressions import Evaluation, role
+from thence.proofs.refinement.following import Check, Event, Path
 from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves, window_facts
 from thence.proofs.refinement.states import (
     SELF,
