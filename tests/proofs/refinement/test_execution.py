@@ -569,6 +569,7 @@ def random_text(seed: int) -> str:
     return "\n".join(lines) + "\n" + LINK
 
 
+@pytest.mark.long(but=("range(0, 10)",))
 @pytest.mark.parametrize("seeds", [range(start, start + 10) for start in range(0, 40, 10)], ids=str)
 def test_random_protocols(seeds: range) -> None:
     happened: Counter[str] = Counter()
