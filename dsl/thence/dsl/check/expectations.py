@@ -75,6 +75,10 @@ def check_expectations(
             hint = "state another scope, with these settings and this expectation"
             reporter.error("E0614", expect.span, message, hint)
             continue
+        if subject == "link" and expect.verdict == "proved" and (expect.scope is not None or expect.settings):
+            message = "a link is `proved` for any number of processes, not in a scope"
+            reporter.error("E0614", expect.span, message, "write `expect proved`, or `expect holds` in the scope")
+            continue
         settings = _settings(expect, reporter, exploration)
         for about in [name.text for name in expect.names] or [""]:
             key = (about, expect.scope.text if expect.scope else None, expect.settings)
