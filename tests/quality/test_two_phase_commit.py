@@ -61,7 +61,7 @@ def test_states_of_the_scopes_and_of_the_link(scope: str) -> None:
     ("mutant", "scope", "why"),
     [
         ("commits_at_once", "three", "decide_commit"),
-        ("votes_again", "pair", "refuse"),
+        ("votes_again", "pair", "is_asked"),
         ("agrees_in_memory", "failures", "votes_on_the_logs"),
         ("gives_up_in_doubt", "impatient", "verdicts_on_the_logs"),
     ],

@@ -14,7 +14,7 @@ from thence.api.specifications import Source, file_of, load
 from thence.api.statements import Proved, Results
 from thence.dsl import ir
 from thence.dsl.find import known
-from thence.proofs.prove import proofs_by, provable_names, solver_pool
+from thence.proofs.prove import link_names, proofs_by, provable_names, solver_pool
 from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options, ProofProgress
@@ -121,7 +121,7 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
     if not there:
         raise BadRequest(f"{file} has neither a theorem nor a machine")
     for name in names:
-        known(name, there, "theorem, machine or statement")
+        known(name, (*there, *link_names(specification)), "theorem, machine or statement")
 
 
 def proved(

@@ -1,4 +1,4 @@
-"""Proofs of everything that a file states for any number of processes: theorems, machines, mutants of machines."""
+"""Proofs of everything that a file states for any number of processes: theorems, machines, their mutants, and links."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import replace
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.proofs.logic.formula import Unsupported
-from thence.proofs.machine.inductive_set import proved_conjuncts
+from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.prover import (
     prove_machine,
+    proved_set,
     refuted,
     search_violations,
     statements,
@@ -20,6 +21,7 @@ from thence.proofs.machine.prover import (
 from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.machine.witness import guarded
+from thence.proofs.refinement.prover import prove_link
 from thence.proofs.solving.answer_cache import AnswerCache
 from thence.proofs.solving.assessment import Assessment, Proof, unknown
 from thence.proofs.solving.discharge import Note, Options, ProofProgress
@@ -41,11 +43,12 @@ def prove_specification(
     options: Options | None = None,
     progress: Report | None = None,
 ) -> tuple[Result, ...]:
-    """The results of a file's theorems, machines and mutants of machines, in the file's order.
+    """The results of a file's theorems, machines, mutants of machines, and links that it says are proved.
 
     Args:
-        names: of theorems, machines, mutants of machines, or statements of machines; none means all. A statement
-            is proved with its whole machine, and only its result is returned.
+        names: of theorems, machines, mutants of machines, statements of machines, or links; none means all, of links
+            those that the file says are proved. A statement is proved with its whole machine, and only its result is
+            returned.
 
     Raises:
         UnknownName: for another name.
@@ -82,6 +85,7 @@ def proofs_by(
     session = ProofSession(pool, options)
     machines = [mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine)]
     _check_names(specification, machines, names)
+    inductive: dict[str, InductiveSet | None] = {}
     for theorem in specification.theorems:
         if not names or theorem.name in names:
             note = _note(progress, theorem.theory.name, theorem.name)
@@ -90,10 +94,23 @@ def proofs_by(
         wanted = _wanted(machine, names)
         if wanted:
             stated = stating(machine, expected_names(machine.expects))
-            yield from _machine_proofs(session, stated, wanted, progress)
+            inductive[machine.name] = yield from _machine_proofs(session, stated, wanted, progress)
     for mutant in machines:
         if not names or mutant.name in names:
             yield from _mutant_proofs(session, mutant, progress)
+    for link in specification.links:
+        if link.name in names or (not names and is_claimed(link)):
+            yield _link_proof(session, link, inductive, progress)
+
+
+def is_claimed(link: ir.Link) -> bool:
+    """Whether the file says that the link is proved, and not only checked in scopes."""
+    return any(expect.verdict == "proved" for expect in link.expects)
+
+
+def link_names(specification: ir.Specification) -> tuple[str, ...]:
+    """The names of links; of those that the file does not say to be proved, a proof is tried where they are named."""
+    return tuple(link.name for link in specification.links)
 
 
 def provable_names(specification: ir.Specification) -> tuple[str, ...]:
@@ -102,6 +119,7 @@ def provable_names(specification: ir.Specification) -> tuple[str, ...]:
     for machine in specification.machines:
         found.extend((machine.name, *_statements(machine)))
     found.extend(mutant.name for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine))
+    found.extend(link.name for link in specification.links if is_claimed(link))
     return tuple(dict.fromkeys(found))
 
 
@@ -112,10 +130,10 @@ def _statements(machine: ir.Machine) -> tuple[str, ...]:
 
 
 def _check_names(specification: ir.Specification, machines: Sequence[ir.Mutant], names: Sequence[str]) -> None:
-    known = provable_names(specification)
+    known = (*provable_names(specification), *link_names(specification))
     for name in names:
         if name not in known:
-            listed = ", ".join(known) or "nothing"
+            listed = ", ".join(dict.fromkeys(known)) or "nothing"
             raise UnknownName(f"{specification.file} states nothing named {name} to prove; it states {listed}")
 
 
@@ -141,7 +159,7 @@ def _wanted(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
 
 def _machine_proofs(
     session: ProofSession, machine: ir.Machine, wanted: Sequence[str], progress: Report | None
-) -> Generator[Proof, None, None]:
+) -> Generator[Proof, None, InductiveSet | None]:
     started = time.monotonic()
     assessments, inductive = prove_machine(replace(session, note=_note(progress, machine.name, "invariants")), machine)
     whole = any(not expectation.names for expectation in machine.expects)
@@ -160,6 +178,7 @@ def _machine_proofs(
         _tell(progress, machine.name, VACUITY, len(machine.transitions))
         assessment = check_vacuity(session, machine, known)
         yield _proof(machine, VACUITY, assessment, None, time.monotonic() - middle)
+    return inductive
 
 
 def _proof(
@@ -213,6 +232,37 @@ def worst(assessments: Iterable[Assessment]) -> Assessment:
     """The assessment that decides about a whole machine: a refuted one, else an unknown one, else a proved one."""
     order = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
     return min(assessments, key=lambda assessment: order.index(assessment.verdict))
+
+
+# --- links -------------------------------------------------------------------------------------
+
+
+def _link_proof(
+    session: ProofSession, link: ir.Link, inductive: dict[str, InductiveSet | None], progress: Report | None
+) -> Proof:
+    """The proof of a link, on the proved invariants of its machine. What the file does not claim may stay unknown."""
+    started = time.monotonic()
+    machine = link.machine
+    if machine.name not in inductive:
+        noted = replace(session, note=_note(progress, machine.name, "invariants"))
+        inductive[machine.name] = proved_set(noted, machine)
+    noted = replace(session, note=_note(progress, link.name, "any number"))
+    assessment = prove_link(noted, link, inductive[machine.name])
+    wanted = Verdict.PROVED if is_claimed(link) else None
+    result = Result(
+        f"every event is enabled in {machine.name}",
+        "link",
+        link.name,
+        assessment.verdict,
+        assessment.level,
+        wanted is None or assessment.verdict is wanted,
+        time.monotonic() - started,
+        assessment.facts,
+        assessment.text,
+        assessment.picture,
+        wanted,
+    )
+    return Proof(result, assessment)
 
 
 # --- mutants -----------------------------------------------------------------------------------

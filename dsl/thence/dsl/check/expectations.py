@@ -24,7 +24,7 @@ _VERDICTS: dict[Subject, tuple[str, ...]] = {
     "machine": _UNBOUNDED,
     "mutant of a machine": _UNBOUNDED,
     "scope": _BOUNDED,
-    "link": _BOUNDED,
+    "link": (*_BOUNDED, "proved"),
     "mutant of a protocol": _BOUNDED,
     "scenario": ("holds", "refuted"),
 }
@@ -74,6 +74,10 @@ def check_expectations(
             message = "what a scope expects is about the scope itself"
             hint = "state another scope, with these settings and this expectation"
             reporter.error("E0614", expect.span, message, hint)
+            continue
+        if subject == "link" and expect.verdict == "proved" and (expect.scope is not None or expect.settings):
+            message = "a link is `proved` for any number of processes, not in a scope"
+            reporter.error("E0614", expect.span, message, "write `expect proved`, or `expect holds` in the scope")
             continue
         settings = _settings(expect, reporter, exploration)
         for about in [name.text for name in expect.names] or [""]:

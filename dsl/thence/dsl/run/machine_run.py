@@ -100,7 +100,7 @@ class MachineRun:
 
     def initial(self) -> MachineState:
         """Every relation empty, every function zero; but see NOTE(order)."""
-        given = _given_symbols(self.machine)
+        given = given_symbols(self.machine)
         own = (self._by_number(symbol) if symbol.name in given else frozenset() for symbol in self._symbols)
         return (*(frozenset[tuple[Value, ...]](),) * len(HISTORY_RELATIONS), *own)
 
@@ -262,7 +262,7 @@ def _is_true(guard: Evaluator, frame: Frame, names: Sequence[str], values: Seque
     return bool(guard(frame))
 
 
-def _given_symbols(machine: ir.Machine) -> frozenset[str]:
+def given_symbols(machine: ir.Machine) -> frozenset[str]:
     """The parameters of the system: the constants, and what no transition changes and an axiom speaks about."""
     changed = {update.symbol for transition in machine.transitions for update in transition.updates}
     spoken = {node.symbol for axiom in machine.axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}

@@ -96,6 +96,16 @@ def prove_machine(session: ProofSession, machine: ir.Machine) -> tuple[dict[str,
         return {name: unknown(str(reason)) for name in statements(machine)}, None
 
 
+def proved_set(session: ProofSession, machine: ir.Machine) -> InductiveSet | None:
+    """The inductive set of a machine, for proofs that rest on it; None where nothing is proved of the machine."""
+    if refusal(session, machine) is not None:
+        return None
+    try:
+        return inductive_set(session, machine)
+    except Unsupported:
+        return None
+
+
 def _assessments(session: ProofSession, machine: ir.Machine, found: InductiveSet) -> dict[str, Assessment]:
     known = proved_conjuncts(machine, found)
     everything = found.discharges

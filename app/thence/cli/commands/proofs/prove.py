@@ -24,7 +24,8 @@ from thence.spec.words import counted
 def prove(
     file: File,
     names: Annotated[
-        Optional[list[str]], typer.Argument(help="Theorems or machines of the file. By default, all.")  # noqa: UP045
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(help="Theorems, machines or links of the file. By default, all that it states."),
     ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="The time limit for each obligation and solver, in seconds.")

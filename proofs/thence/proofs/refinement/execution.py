@@ -1,0 +1,255 @@
+"""Handlers as formulas: each way through a handler, with the conditions under which it is taken.
+
+On the way, checks are collected: no expression is without a value, each event is enabled in the machine, and at the
+head of a loop the invariants of the link are true.
+
+NOTE(loops): a `for` that only sends is one group of packets, see NOTE(rounds). Any other loop is cut at its head: the
+invariants hold there at first and after each round, and nothing else is known of what a round may change. That a loop
+ends is not shown; a step whose loop does not end is a fault, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, Map, Record, has_zero
+from thence.proofs.logic.formula import (
+    TRUE,
+    Unsupported,
+)
+from thence.proofs.refinement.effects import effects
+from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
+from thence.proofs.refinement.mutation import any_like, mutation
+from thence.proofs.refinement.rounds import DEEPEST, Looping, Rounds
+from thence.proofs.refinement.shapes import (
+    Change,
+    Entry,
+    Field,
+    Group,
+    Leaf,
+    Parts,
+    PlaceStep,
+    Table,
+    Window,
+    changed,
+    flat,
+    locals_of,
+    window_facts,
+    zero_shape,
+)
+from thence.proofs.refinement.states import SELF, forgotten, packet_value
+
+
+@dataclass(slots=True)
+class Execution(Looping):
+    """Executes statements of the link's protocol.
+
+    `unrolled`: that many rounds of a loop are executed one by one, and longer ways left out, in place of cutting it;
+    tests compare that with the interpreter.
+    """
+
+    unrolled: int | None = None
+
+    # --- statements --------------------------------------------------------------------------
+
+    def run(self, statements: Sequence[ir.Stmt], path: Path, then: Then, back: Then, depth: int = 0) -> None:
+        """Executes a block: `then` takes the ways that come to its end, `back` those that return."""
+        if not path.possible:
+            return
+        if not statements:
+            then(path)
+            return
+        first, rest = statements[0], statements[1:]
+
+        def onwards(after: Path) -> None:
+            self.run(rest, after, then, back, depth)
+
+        self._statement(first, path, onwards, back, depth)
+
+    def _statement(self, statement: ir.Stmt, path: Path, then: Then, back: Then, depth: int) -> None:
+        match statement:
+            case ir.Let(name=name, value=value):
+                found = self._value(path, value)
+                then(replace(sure(path, found), locals={**path.locals, name: found.shape}))
+            case ir.Var(name=name, value=value):
+                found = self._value(path, value)
+                after = replace(sure(path, found), locals={**path.locals, name: found.shape})
+                then(replace(after, variables=path.variables | {name}))
+            case ir.Assign(place=place, value=value):
+                found = self._value(path, value)
+                self._change(sure(path, found), place, lambda _: found.shape, then, read=False)
+            case ir.Mutate():
+                self._mutate(statement, path, then)
+            case ir.Call():
+                self._call(statement, path, then, depth)
+            case ir.If():
+                test = self._value(path, statement.condition)
+                known = sure(path, test)
+                line = f"line {statement.span.line}"
+                self._block(statement.then, known.where(line, test.term), then, back, depth)
+                self._block(statement.otherwise, known.where(line, opposite(test.term)), then, back, depth)
+            case ir.While():
+                self._while(statement, path, then, back, depth)
+            case ir.For():
+                self._for(statement, path, then, back, depth)
+            case ir.Return():
+                back(path)
+            case ir.Send():
+                self._send(statement, path, then)
+            case ir.Deliver(message=message):
+                found = self._value(path, message)
+                self.happen(sure(path, found), Event("deliver", None, (found.shape,)), then)
+            case ir.Ref():
+                raise Unsupported(f"`ref {statement.name}` has no encoding")
+            case _:
+                assert_never(statement)
+
+    def _block(self, statements: Sequence[ir.Stmt], path: Path, then: Then, back: Then, depth: int) -> None:
+        """A block inside another: its names end with it."""
+        self.run(statements, path, lambda after: then(restored(after, path)), back, depth)
+
+    def _call(self, statement: ir.Call, path: Path, then: Then, depth: int) -> None:
+        if depth > DEEPEST:
+            raise Unsupported(f"`{statement.procedure}` calls itself")
+        procedure = next(one for one in self.link.protocol.procedures if one.name == statement.procedure)
+        given = [self._value(path, argument) for argument in statement.arguments]
+        names = [parameter.name for parameter in procedure.parameters]
+        known = sure(path, *given)
+        inside = replace(
+            known, locals=dict(zip(names, (each.shape for each in given), strict=True)), variables=frozenset()
+        )
+
+        def returned(after: Path) -> None:
+            then(replace(after, locals=path.locals, variables=path.variables))
+
+        self.run(procedure.body, inside, returned, returned, depth + 1)
+
+    # --- places ------------------------------------------------------------------------------
+
+    def _change(self, path: Path, place: ir.Expr, change: Change, then: Then, *, read: bool) -> None:
+        """Changes what is at a place; `read`: the change reads it, so that it must be there."""
+        chain: list[ir.Expr] = []
+        while isinstance(place, ir.FieldOf | ir.Lookup):
+            chain.append(place)
+            place = place.target
+        if isinstance(place, ir.StateOf):
+            shape = path.state.mine(place.name)
+        elif isinstance(place, ir.Local):
+            shape = path.locals[place.name]
+        else:
+            raise Unsupported(f"a change of `{type(place).__name__}` has no encoding")
+        steps: list[PlaceStep] = []
+        inside = shape
+        for number, part in enumerate(reversed(chain), 1):
+            if isinstance(part, ir.FieldOf):
+                assert isinstance(inside, Parts) and isinstance(part.target.type, Record)
+                labels = [label for label, _ in part.target.type.fields]
+                steps.append(Field(labels.index(part.name)))
+                inside = inside.fields[labels.index(part.name)]
+                continue
+            assert isinstance(part, ir.Lookup) and isinstance(part.target.type, Map) and isinstance(inside, Table)
+            key = self._value(path, part.key)
+            path = sure(path, key)
+            terms = flat(key.shape)
+            needed = read or number < len(chain)
+            if needed and not has_zero(part.target.type.value):
+                self._check(f"no fault on line {part.span.line}", path, inside.has(terms))
+                path = path.where("there", inside.has(terms))
+            steps.append(Entry(terms, part.target.type.value))
+            inside = inside.at(terms)
+        after = changed(shape, steps, change)
+        if isinstance(place, ir.StateOf):
+            then(replace(path, state=path.state.assigned(place.name, after)))
+        else:
+            then(replace(path, locals={**path.locals, place.name: after}))
+
+    def _mutate(self, statement: ir.Mutate, path: Path, then: Then) -> None:
+        given = [self._value(path, argument) for argument in statement.arguments]
+        path = sure(path, *given)
+        items = [each.shape for each in given]
+        place, type_ = statement.place, statement.place.type
+        if statement.method == "clear":
+            self._change(path, place, lambda _: zero_shape(type_), then, read=True)
+            return
+        if statement.method == "pop":
+            held = self._value(path, place)
+            assert isinstance(held.shape, Window)
+            some = ir.Comparison(BOOL, "<", held.shape.first, held.shape.next)
+            self._check(f"no fault on line {statement.span.line}", path, some)
+            path = path.where("not empty", some)
+        change = mutation(statement.method, type_, items)
+        self._change(path, place, change, then, read=True)
+
+    def _send(self, statement: ir.Send, path: Path, then: Then) -> None:
+        given = [self._value(path, each) for each in (*statement.arguments, statement.to)]
+        path = sure(path, *given)
+        terms = tuple(term for each in given for term in flat(each.shape))
+        kind = self._kind(statement.kind)
+        values = packet_value(kind, (*terms[:-1], SELF, terms[-1]))
+        state = path.state.sending(kind.name, Group((), lambda _: (TRUE, values)))
+        event = Event("send", kind.name, values.fields[:-2], Leaf(terms[-1]))
+        self.happen(replace(path, state=state), event, then)
+
+    # --- loops that are cut ------------------------------------------------------------------
+
+    def _while(self, statement: ir.While, path: Path, then: Then, back: Then, depth: int) -> None:
+        if self.unrolled is not None:
+            self._unroll(statement, path, then, back, depth, self.unrolled)
+            return
+        head = self._cut(statement.body, path, statement.span.line)
+        test = self._value(head, statement.condition)
+        known = sure(head, test)
+        inside = known.where("another round", test.term)
+        self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
+        then(restored(known.where("no other round", opposite(test.term)), path))
+
+    def _unroll(self, statement: ir.While, path: Path, then: Then, back: Then, depth: int, left: int) -> None:
+        test = self._value(path, statement.condition)
+        known = sure(path, test)
+        then(known.where("no other round", opposite(test.term)))
+        if left:
+
+            def again(after: Path) -> None:
+                self._unroll(statement, restored(after, path), then, back, depth, left - 1)
+
+            self.run(statement.body, known.where("another round", test.term), again, back, depth)
+
+    def _cut(self, body: Sequence[ir.Stmt], path: Path, line: int) -> Path:
+        """The head of a loop: the invariants are checked, and all that is known of what a round may change."""
+        self._keeps(path, line)
+        found = effects(self.link, body)
+        version = f"#{self._number()}"
+        state, new = forgotten(path.state, self.link, version, found.variables, found.kinds, found.symbols)
+        self.symbols.extend(new)
+        locals_ = dict(path.locals)
+        for name in found.locals & path.variables:
+            locals_[name] = any_like(locals_[name], f"{name}{version}")
+        known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
+        conditions = (*path.conditions, *self.invariants(state), *known, *window_facts(new))
+        return replace(path, state=state, locals=locals_, conditions=conditions)
+
+    def _keeps(self, path: Path, line: int) -> None:
+        for invariant in self.invariants(path.state):
+            self._check(f"the loop on line {line} keeps {invariant.name}", path, invariant.body)
+
+    def _for(self, statement: ir.For, path: Path, then: Then, back: Then, depth: int) -> None:
+        if statement.ref:
+            raise Unsupported(f"`for ref {statement.name}` has no encoding")
+        if effects(self.link, statement.body).only_sends:
+            start = Rounds(path, (), ())
+            self._rounds((statement,), start, depth, lambda done: self._all_sent(done, path, then))
+            return
+        if self.unrolled is not None:
+            raise Unsupported("a loop over a collection that changes something is not unrolled")
+        groups, there = self._domain(path, statement)
+        self._check(f"no fault on line {statement.span.line}", path, there)
+        head = self._cut(statement.body, path.where("a value", there), statement.span.line)
+        for group in groups:
+            variables = self._loop_variables(group.types)
+            condition, item = group.item(locals_of(variables))
+            inside = replace(head.where("in the loop", condition), locals={**head.locals, statement.name: item})
+            self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
+        then(restored(head, path))

@@ -1,0 +1,79 @@
+"""Changes of collections, as functions from the value before to the value after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from thence.dsl import ir
+from thence.dsl.ir.types import NAT, Collection, Map, Type
+from thence.proofs.logic.formula import (
+    Unsupported,
+    conj,
+    disj,
+)
+from thence.proofs.refinement.following import opposite
+from thence.proofs.refinement.shapes import (
+    Change,
+    Leaf,
+    Members,
+    Parts,
+    Shape,
+    Table,
+    Term,
+    Window,
+    flat,
+    merged,
+    same,
+    without_entry,
+)
+
+
+def any_like(shape: Shape, name: str) -> Shape:
+    """Some value of the same kind."""
+    match shape:
+        case Leaf(term=term):
+            return Leaf(ir.Local(term.type, name))
+        case Parts(fields=fields):
+            return Parts(tuple(any_like(each, f"{name}.{at}") for at, each in enumerate(fields)))
+        case _:
+            raise Unsupported("a local collection that a loop changes")
+
+
+def mutation(method: str, type_: Type, items: Sequence[Shape]) -> Change:
+    """The value after the mutation, from the value before it."""
+    match method, type_:
+        case "push", Collection(kind="queue"):
+            return lambda shape: _pushed(shape, items[0])
+        case "pop", Collection(kind="queue"):
+            return _popped
+        case "add" | "remove", Collection(kind="set"):
+            return lambda shape: _with_member(shape, flat(items[0]), there=method == "add")
+        case "remove", Map(value=value):
+            return lambda shape: without_entry(_table(shape), flat(items[0]), value)
+        case _:
+            raise Unsupported(f"`{method}` of a `{type_}` has no encoding")
+
+
+def _table(shape: Shape) -> Table:
+    assert isinstance(shape, Table)
+    return shape
+
+
+def _pushed(shape: Shape, item: Shape) -> Shape:
+    assert isinstance(shape, Window)
+    last = shape.next
+    following = ir.Arithmetic(NAT, "+", last, ir.Literal_(NAT, 1))
+    return Window(shape.first, following, lambda index: merged(same((index,), (last,)), item, shape.at(index)))
+
+
+def _popped(shape: Shape) -> Shape:
+    assert isinstance(shape, Window)
+    return replace(shape, first=ir.Arithmetic(NAT, "+", shape.first, ir.Literal_(NAT, 1)))
+
+
+def _with_member(shape: Shape, item: tuple[Term, ...], *, there: bool) -> Shape:
+    assert isinstance(shape, Members)
+    if there:
+        return Members(lambda terms: disj((same(terms, item), shape.has(terms))))
+    return Members(lambda terms: conj((opposite(same(terms, item)), shape.has(terms))))

@@ -1,0 +1,301 @@
+"""The obligations of a link: one for each step, way through its handler, and thing to be shown there.
+
+From any state that satisfies the invariants of the link and those of the machine, a step emits only events that the
+machine enables, and keeps the invariants of the link. They are true at first. So each run of the protocol is one of
+the machine.
+
+NOTE(given): what a run of a link chooses by the numbers of the processes (`dsl.run.machine_run`) is known here: process
+`<` is a strict total order, a function of a process to nat is its number, ordered alike, and a role is the process
+whose number the text gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import DST, SRC
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
+from thence.dsl.run.machine_run import given_symbols
+from thence.proofs.logic.formula import (
+    FALSE,
+    TRUE,
+    Unsupported,
+    equal,
+    forall,
+    free_locals,
+    holds,
+    local,
+    negation,
+    symbols_of,
+)
+from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.machine.obligations import signature_of
+from thence.proofs.refinement.execution import Execution
+from thence.proofs.refinement.expressions import Evaluation, role
+from thence.proofs.refinement.following import Check, Event, Path
+from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves, window_facts
+from thence.proofs.refinement.states import (
+    SELF,
+    State,
+    any_state,
+    flying_name,
+    in_flight,
+    initial_state,
+    packet_sort,
+    packet_value,
+    protocol_symbols,
+    said_of,
+)
+
+_P, _Q = ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a step is taken, with what is known of it: the state in which the handler begins, and its parameters."""
+
+    name: str
+    handler: ir.Handler | None
+    path: Path
+    events: tuple[Event, ...]
+
+
+# --- what is known --------------------------------------------------------------------------------
+
+
+def refusals(link: ir.Link) -> tuple[str, ...]:
+    """What has no encoding at all, by name; a link that has any of it is not proved."""
+    protocol, machine = link.protocol, link.machine
+    found: list[str] = []
+    if link.internal:
+        found.append("`internal` transitions")
+    if any(clause.once for clause in link.clauses):
+        found.append("`once`")
+    if protocol.network.tree:
+        found.append("tree networks")
+    if protocol.delivery != "unicast":
+        found.append(f"{protocol.delivery} delivery")
+    if machine.delivery == "off" and protocol.sends:
+        found.append("messages under a machine with `delivery off`")
+    return tuple(found)
+
+
+def setting(link: ir.Link) -> tuple[ir.NamedFormula, ...]:
+    """The axioms of the machine, and the numbers of the processes: see NOTE(given)."""
+    p, q = local(_P), local(_Q)
+    found = list(link.machine.axioms)
+    before = ir.Comparison(BOOL, "<", p, q)
+    number: str | None = None
+    given = given_symbols(link.machine)
+    for symbol in link.machine.symbols:
+        types = [parameter.type for parameter in symbol.parameters]
+        if symbol.name in given and types == [PROCESS, PROCESS] and symbol.result == BOOL:
+            same = ir.Connective(BOOL, "iff", holds(symbol.name, p, q), before)
+            found.append(ir.NamedFormula(f"{symbol.name} is the order of processes", forall((_P, _Q), same)))
+        if symbol.name in given and types == [PROCESS] and symbol.result == NAT:
+            one, other = (ir.Apply(NAT, symbol.name, (each,)) for each in (p, q))
+            alike = ir.Connective(BOOL, "iff", ir.Comparison(BOOL, "<", one, other), before)
+            found.append(ir.NamedFormula(f"{symbol.name} is the number of a process", forall((_P, _Q), alike)))
+            number = symbol.name
+    for constant in link.protocol.constants:
+        if constant.type == PROCESS and number is not None:
+            its = ir.Apply(NAT, number, (role(constant),))
+            found.append(ir.NamedFormula(f"role {constant.name}", equal(its, ir.Literal_(NAT, constant.value))))
+    return (*found, *_roles_apart(link.protocol))
+
+
+def _roles_apart(protocol: ir.Protocol) -> Iterator[ir.NamedFormula]:
+    roles = [one for one in protocol.constants if one.type == PROCESS]
+    for at, one in enumerate(roles):
+        for other in roles[:at]:
+            same = equal(role(one), role(other))
+            if one.value != other.value:
+                same = negation(same)
+            yield ir.NamedFormula(f"roles {other.name}, {one.name}", same)
+            if one.value != other.value:
+                first, last = sorted((one, other), key=lambda each: each.value)
+                order = ir.Comparison(BOOL, "<", role(first), role(last))
+                yield ir.NamedFormula(f"roles {first.name} < {last.name}", order)
+
+
+def signature(link: ir.Link, more: Sequence[ir.Symbol] = ()) -> Signature:
+    """Sorts and symbols of machine and protocol; processes are ordered."""
+    machine = signature_of(link.machine)
+    sorts = (*machine.sorts, *(packet_sort(kind) for kind in link.protocol.packets))
+    ends = () if any(one.name == "src" for one in machine.symbols) else (SRC, DST)
+    return Signature(sorts, ("process",), (*machine.symbols, *ends, *protocol_symbols(link.protocol), *more))
+
+
+# --- the causes of steps --------------------------------------------------------------------------
+
+
+def causes(link: ir.Link) -> Iterator[Cause]:
+    """Each cause of a step, in any state."""
+    before = any_state(link)
+    for handler in link.protocol.handlers:
+        match handler.event:
+            case "causal_send":
+                yield _causal_send(before, handler)
+            case "periodically":
+                event = Event("periodically", handler.kind, ())
+                yield Cause(handler.timer or "", handler, Path(before, {}), (event,))
+            case "input":
+                shapes = {one.name: _parameter(one) for one in handler.parameters}
+                event = Event("input", handler.kind, tuple(shapes.values()))
+                yield Cause(handler.kind or "", handler, Path(before, shapes), (event,))
+            case "receive":
+                pass
+    arrivals = {one.kind: one for one in link.protocol.handlers if one.event == "receive"}
+    for kind in link.protocol.packets:
+        yield _arrival(before, kind, arrivals.get(kind.name))
+
+
+def _parameter(parameter: ir.Variable) -> Shape:
+    terms = [ir.Local(leaf, f"#{parameter.name}.{at}") for at, leaf in enumerate(leaves(parameter.type))]
+    if MESSAGE in leaves(parameter.type):
+        raise Unsupported("an input with a message")
+    return built(parameter.type, terms)
+
+
+def _causal_send(before: State, handler: ir.Handler) -> Cause:
+    message = ir.Local(MESSAGE, "#m")
+    (parameter,) = handler.parameters
+    new = negation(before.machine["sent"]((message,)))
+    own = equal(ir.Apply(PROCESS, "src", (message,)), SELF)
+    path = Path(before, {parameter.name: Leaf(message)}).where("a new message of the process", new, own)
+    return Cause("causal_send", handler, path, (Event("causal_send", None, (Leaf(message),)),))
+
+
+def _arrival(before: State, kind: ir.PacketKind, handler: ir.Handler | None) -> Cause:
+    packet = ir.Local(packet_sort(kind), "#packet")
+    terms = said_of(kind, packet)
+    value = packet_value(kind, terms)
+    network = {**before.network, kind.name: (in_flight(kind, without=packet),)}
+    names: dict[str, Shape] = {}
+    if handler is not None:
+        names = {one.name: shape for one, shape in zip(handler.parameters, value.fields, strict=False)}
+        if handler.sender is not None:
+            names[handler.sender] = value.fields[-2]
+    path = Path(replace(before, network=network), names).where(
+        "the packet arrives", holds(flying_name(kind.name), packet), equal(terms[-1], SELF)
+    )
+    event = Event("receive", kind.name, value.fields[:-2], value.fields[-2])
+    return Cause(f"receive {kind.name}", handler, path, (event,))
+
+
+def network_steps(link: ir.Link) -> Iterator[tuple[str, State, tuple[ir.NamedFormula, ...]]]:
+    """The network's own steps: a packet is lost, or there is one more of it."""
+    before = any_state(link)
+    for kind in link.protocol.packets:
+        packet = ir.Local(packet_sort(kind), "#packet")
+        flying = (ir.NamedFormula("the packet is in flight", holds(flying_name(kind.name), packet)),)
+        if link.protocol.network.lossy:
+            lost = {**before.network, kind.name: (in_flight(kind, without=packet),)}
+            yield f"{kind.name} is lost", replace(before, network=lost), flying
+        if link.protocol.network.duplicating:
+            value = packet_value(kind, said_of(kind, packet))
+            copied = before.sending(kind.name, _one(value))
+            yield f"{kind.name} is duplicated", copied, flying
+
+
+def _one(value: Shape) -> Group:
+    return Group((), lambda _: (TRUE, value))
+
+
+# --- obligations ----------------------------------------------------------------------------------
+
+
+def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
+    """All of them; `known` are the proved invariants of the machine. Raises: Unsupported."""
+    refused = refusals(link)
+    if refused:
+        raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
+    base = Execution(link, any_state(link), known)
+    facts = (*setting(link), *known, *window_facts(protocol_symbols(link.protocol)), *base.invariants(base.before))
+    found = [*_initially(link)]
+    for name, state, conditions in network_steps(link):
+        for goal in base.invariants(state):
+            found.append(_obligation(link, f"{name}: keeps {goal.name}", (*facts, *conditions), goal.body))
+    for cause in causes(link):
+        execution = steps_of(link, cause, known)
+        for check in execution.checks:
+            name = f"{cause.name}: {check.name}"
+            found.append(_obligation(link, name, (*facts, *check.conditions), check.goal, execution.symbols))
+    return _numbered(found)
+
+
+def contradiction(link: ir.Link) -> Obligation:
+    """What is known of the processes, their numbers and the machine's constants contradicts itself."""
+    return _obligation(link, "no such processes", setting(link), FALSE)
+
+
+def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...]) -> Execution:
+    """All ways through a handler, each to its end, where the invariants are checked."""
+    execution = Execution(link, cause.path.state if cause.handler is None else any_state(link), known)
+
+    def end(path: Path) -> None:
+        for goal in execution.invariants(path.state):
+            execution.checks.append(Check(f"keeps {goal.name}", path.conditions, goal.body))
+
+    through(execution, cause, end)
+    return execution
+
+
+def through(execution: Execution, cause: Cause, end: object) -> None:
+    """Takes the events with which a step begins, then its handler."""
+    assert callable(end)
+    handler = cause.handler
+
+    def begin(path: Path, events: tuple[Event, ...]) -> None:
+        if events:
+            execution.happen(path, events[0], lambda after: begin(after, events[1:]))
+        elif handler is None:
+            end(path)
+        else:
+            execution.run(handler.body, path, end, end)
+
+    path = cause.path
+    if handler is not None and handler.guard is not None:
+        path = execution.accepted(path, handler.guard)
+    begin(path, cause.events)
+
+
+def _initially(link: ir.Link) -> Iterator[Obligation]:
+    values = {variable.name: variable.initial for variable in link.protocol.state}
+
+    def initial(name: str, process: Term) -> Shape:
+        evaluation = Evaluation(link.protocol, any_state(link), own=process, prefix="s")
+        found = evaluation.value(values[name])
+        if found.defined != TRUE:
+            raise Unsupported(f"the initial value of `{name}` may have no value")
+        return found.shape
+
+    state = initial_state(link, initial)
+    for goal in Execution(link, state).invariants(state):
+        yield _obligation(link, f"initially {goal.name}", setting(link), goal.body)
+
+
+def _obligation(
+    link: ir.Link, name: str, facts: Sequence[ir.NamedFormula], goal: Term, more: Sequence[ir.Symbol] = ()
+) -> Obligation:
+    constants: dict[str, Type] = {}
+    for formula in (*(fact.body for fact in facts), goal):
+        constants |= free_locals(formula)
+    free = tuple(ir.Variable(label, type_) for label, type_ in constants.items())
+    used = frozenset[str]().union(*(symbols_of(each) for each in (*(fact.body for fact in facts), goal)))
+    whole = signature(link, more)
+    kept = replace(whole, symbols=tuple(symbol for symbol in whole.symbols if symbol.name in used))
+    return Obligation(name, kept, tuple(facts), ir.NamedFormula(name, goal), free)
+
+
+def _numbered(found: Sequence[Obligation]) -> tuple[Obligation, ...]:
+    """With names that are unique: the ways through a handler are numbered."""
+    seen: dict[str, int] = {}
+    named: list[Obligation] = []
+    for each in found:
+        seen[each.name] = seen.get(each.name, 0) + 1
+        name = each.name if seen[each.name] == 1 else f"{each.name} ({seen[each.name]})"
+        named.append(replace(each, name=name))
+    return tuple(named)

@@ -1,0 +1,90 @@
+"""A link proved for any number of processes and messages; or the first obligations that are not proved.
+
+Nothing is refuted here. An obligation that fails does so in a state that need not be reachable, so the link is
+`unknown` then, and the state is shown; `proofs.scopes.link` finds runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from thence.dsl import ir
+from thence.proofs.logic.countermodel import fact_lines, names_of
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
+from thence.proofs.refinement.obligations import contradiction, obligations
+from thence.proofs.solving.assessment import Assessment, unknown
+from thence.proofs.solving.discharge import level_of, solver_facts
+from thence.proofs.solving.finite_models import Model
+from thence.proofs.solving.session import ProofSession
+from thence.spec.verdict import Verdict
+from thence.spec.words import counted
+
+_FIRST_MS = 2_000
+"""Time limit of the first solver for each obligation, before anything takes long."""
+
+_FEW = 8
+"""So many obligations that the first solver leaves get the whole time limit; with more the link is given up."""
+
+
+def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | None) -> Assessment:
+    """The assessment of a link; `inductive` has the proved invariants of its machine, None where nothing is proved.
+
+    Raises: CrossCheckError where a solver and the evaluator disagree.
+    """
+    facts: dict[str, Any] = {"property": "link", "machine": link.machine.name}
+    if link.invariants:
+        facts["invariants"] = [each.name for each in link.invariants]
+    if inductive is None:
+        return unknown(f"nothing is proved of machine `{link.machine.name}`", facts)
+    known = tuple(each.formula for each in proved_conjuncts(link.machine, inductive))
+    try:
+        found = obligations(link, known)
+    except Unsupported as reason:
+        return unknown(str(reason), facts)
+    (vacuous,) = session.silent().discharge((contradiction(link),))
+    if vacuous.countermodel is None:
+        return unknown("no processes were found of which all is true that is known of them", facts)
+    quick = session.with_one_solver().within(_FIRST_MS)
+    left = [each.obligation for each in quick.discharge(found, look_for_models=False) if not each.proved]
+    if left and (len(left) > _FEW or not _all_proved(session, left)):
+        return _not_proved(session, left, len(found), facts)
+    done = session.discharge(found, look_for_models=False)
+    open_ = [each.obligation for each in done if not each.proved]
+    if open_:
+        return _not_proved(session, open_, len(found), facts)
+    everything = (*inductive.discharges, *done)
+    facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
+    own = counted(len(found), "obligation")
+    text = f"from any state in which the invariants are true, each step is one of the machine and keeps them: {own}"
+    return Assessment(Verdict.PROVED, level_of(everything), facts, text, "", everything)
+
+
+def _all_proved(session: ProofSession, left: Sequence[Obligation]) -> bool:
+    return all(each.proved for each in session.discharge(left, look_for_models=False))
+
+
+def _not_proved(session: ProofSession, left: Sequence[Obligation], total: int, facts: dict[str, Any]) -> Assessment:
+    """The first obligation, with a finite state from which it fails if there is one; and the names of the others."""
+    first, *others = left
+    reason = f"not proved: {first.name}"
+    more = f", and {len(others)} others of {total} obligations" if others else f", of {total} obligations"
+    lines = [f"{reason}{more}", *(f"  {each.name}" for each in others[:_FEW])]
+    model = session.within(_FIRST_MS).countermodel(first)
+    if model is not None:
+        lines += ["it fails in this state, which need not be reachable:", *_drawn(model, first)]
+    return unknown(f"{reason}{more}", facts, "\n".join(lines))
+
+
+def _drawn(model: Model, obligation: Obligation) -> list[str]:
+    """The state, a line for each fact; a variable of a protocol has the name of its process behind it."""
+    names = names_of(model.structure)
+    shown = fact_lines(obligation.signature.symbols, model.structure, names)
+    constants = (
+        f"{constant.name.removeprefix('#')} = {names.of(model.environment[constant.name], constant.type)}"
+        for constant in obligation.constants
+        if constant.name in model.environment
+    )
+    return [f"  {line}" for line in (*constants, *shown)]

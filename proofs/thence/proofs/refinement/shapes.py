@@ -1,0 +1,436 @@
+"""Values of a protocol as formulas: relations and functions over processes, messages and numbers say what a value is.
+
+A type becomes a shape. A leaf (truth value, number, process, message) is a term. A collection is a function from terms
+to formulas, kept as a Python function, so that a changed value is the old one with a case in front of it.
+
+NOTE(absent): a map entry whose value is the zero of its type is no entry (`dsl.run.values`), so a map to a type with a
+zero has the keys at which its value is not zero. A map to processes, messages or records says of each key whether it is
+there.
+
+NOTE(window): a queue is its elements at the numbers first <= i < next. `push` writes at `next`, `pop` raises `first`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, NAT, Collection, Map, Record, Sort, Type, has_zero
+from thence.proofs.logic.formula import (
+    FALSE,
+    TRUE,
+    Unsupported,
+    conditional,
+    conj,
+    disj,
+    equal,
+    exists,
+    forall,
+    implies,
+    negation,
+)
+
+Term: TypeAlias = ir.Expr
+ENDS = ("#first", "#next")
+"""How the symbols for the ends of a window end; no field of a record has such a name."""
+
+Names: TypeAlias = Callable[[], str]
+"""Gives a name for a bound variable that nothing around it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A truth value, number, process or message."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A record, its fields in order."""
+
+    fields: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Perhaps:
+    """An option; `item` means something only where `some` is true."""
+
+    some: Term
+    item: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A set of flat values."""
+
+    has: Callable[[tuple[Term, ...]], Term]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A map from flat keys. `has` is asked only where the values have no zero: see NOTE(absent)."""
+
+    at: Callable[[tuple[Term, ...]], Shape]
+    has: Callable[[tuple[Term, ...]], Term]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A queue: see NOTE(window)."""
+
+    first: Term
+    next: Term
+    at: Callable[[Term], Shape]
+
+
+Shape: TypeAlias = Leaf | Parts | Perhaps | Members | Table | Window
+
+
+def refuse(type_: Type) -> Unsupported:
+    return Unsupported(f"a value of type `{type_}` has no encoding")
+
+
+# --- flat types -----------------------------------------------------------------------------------
+
+
+def leaves(type_: Type) -> tuple[Type, ...]:
+    """The types of the terms that a flat value is. Raises: Unsupported for a type with collections in it."""
+    match type_:
+        case Record(fields=fields):
+            return tuple(leaf for _, part in fields for leaf in leaves(part))
+        case Map() | Collection():
+            raise Unsupported(f"a value of type `{type_}` stands inside a collection, as a key, or in a packet")
+        case _:
+            return (type_,)
+
+
+def flat(shape: Shape) -> tuple[Term, ...]:
+    """The terms of a flat value."""
+    match shape:
+        case Leaf(term=term):
+            return (term,)
+        case Parts(fields=fields):
+            return tuple(term for part in fields for term in flat(part))
+        case _:
+            raise Unsupported("a collection stands inside a collection, as a key, or in a packet")
+
+
+def built(type_: Type, terms: Sequence[Term]) -> Shape:
+    """The flat value that the terms are: the inverse of `flat`."""
+    if not isinstance(type_, Record):
+        return Leaf(terms[0])
+    found: list[Shape] = []
+    at = 0
+    for _, part in type_.fields:
+        size = len(leaves(part))
+        found.append(built(part, terms[at : at + size]))
+        at += size
+    return Parts(tuple(found))
+
+
+def term_of(shape: Shape) -> Term:
+    """The term that a leaf is."""
+    assert isinstance(shape, Leaf)
+    return shape.term
+
+
+def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
+    """Equality term by term; between truth values by connectives."""
+    return conj(alike(one, other) for one, other in zip(left, right, strict=True))
+
+
+def alike(left: Term, right: Term) -> Term:
+    """Equality, simplified."""
+    if left == right:
+        return TRUE
+    if left.type == BOOL:
+        if TRUE in (left, right):
+            return right if left == TRUE else left
+        if FALSE in (left, right):
+            return negation(right if left == FALSE else left)
+        return ir.Connective(BOOL, "iff", left, right)
+    if isinstance(left, ir.Literal_) and isinstance(right, ir.Literal_):
+        return FALSE
+    return equal(left, right)
+
+
+# --- shapes from symbols --------------------------------------------------------------------------
+
+
+def symbols_of(name: str, parameters: tuple[ir.Variable, ...], type_: Type) -> tuple[ir.Symbol, ...]:
+    """The symbols that say a value of this type for each value of the parameters."""
+    match type_:
+        case Record(fields=fields):
+            return tuple(one for label, part in fields for one in symbols_of(f"{name}.{label}", parameters, part))
+        case Collection(kind="option", item=item):
+            some = ir.Symbol(f"{name}.some", parameters, BOOL)
+            return (some, *symbols_of(f"{name}.value", parameters, item))
+        case Collection(kind="set", item=item):
+            return (ir.Symbol(name, _more(parameters, leaves(item)), BOOL),)
+        case Collection(kind="queue", item=item):
+            ends = (ir.Symbol(f"{name}.{end}", parameters, NAT) for end in ENDS)
+            return (*ends, *symbols_of(f"{name}.at", _more(parameters, (NAT,)), item))
+        case Map(key=key, value=value):
+            inner = _more(parameters, leaves(key))
+            there = () if has_zero(value) else (ir.Symbol(f"{name}.has", inner, BOOL),)
+            return (*there, *symbols_of(name, inner, value))
+        case Collection():
+            raise refuse(type_)
+        case _:
+            return (ir.Symbol(name, parameters, type_),)
+
+
+def _more(parameters: tuple[ir.Variable, ...], types: Sequence[Type]) -> tuple[ir.Variable, ...]:
+    more = (ir.Variable(f"x{number}", type_) for number, type_ in enumerate(types, len(parameters)))
+    return (*parameters, *more)
+
+
+def window_facts(symbols: Sequence[ir.Symbol]) -> tuple[ir.NamedFormula, ...]:
+    """first <= next, of each queue that the symbols say. It is true of all values, see NOTE(window)."""
+    found: list[ir.NamedFormula] = []
+    for symbol in symbols:
+        if symbol.name.endswith(ENDS[0]):
+            arguments = locals_of(symbol.parameters)
+            following = symbol.name.removesuffix(ENDS[0]) + ENDS[1]
+            ends = (ir.Apply(NAT, name, arguments) for name in (symbol.name, following))
+            found.append(ir.NamedFormula("window", forall(symbol.parameters, ir.Comparison(BOOL, "<=", *ends))))
+    return tuple(found)
+
+
+def shape_of(name: str, arguments: tuple[Term, ...], type_: Type) -> Shape:
+    """The value that the symbols of `symbols_of` say at these arguments."""
+    match type_:
+        case Record(fields=fields):
+            return Parts(tuple(shape_of(f"{name}.{label}", arguments, part) for label, part in fields))
+        case Collection(kind="option", item=item):
+            some = ir.Apply(BOOL, f"{name}.some", arguments)
+            return Perhaps(some, shape_of(f"{name}.value", arguments, item))
+        case Collection(kind="set"):
+            return Members(lambda terms: ir.Apply(BOOL, name, (*arguments, *terms)))
+        case Collection(kind="queue", item=item):
+            first, following = (ir.Apply(NAT, f"{name}.{end}", arguments) for end in ENDS)
+            return Window(first, following, lambda index: shape_of(f"{name}.at", (*arguments, index), item))
+        case Map(value=value):
+            return table(
+                value,
+                lambda terms: shape_of(name, (*arguments, *terms), value),
+                lambda terms: ir.Apply(BOOL, f"{name}.has", (*arguments, *terms)),
+            )
+        case Collection():
+            raise refuse(type_)
+        case _:
+            return Leaf(ir.Apply(type_, name, arguments))
+
+
+def table(value: Type, at: Callable[[tuple[Term, ...]], Shape], has: Callable[[tuple[Term, ...]], Term]) -> Table:
+    """A map to values of this type: its keys are those whose value is not zero, or those that `has` names."""
+    return Table(at, (lambda terms: not_zero(at(terms), value)) if has_zero(value) else has)
+
+
+def zero_shape(type_: Type) -> Shape:
+    """The zero of a type; of a type without zero, some value, which only a map without keys has."""
+    match type_:
+        case Record(fields=fields):
+            return Parts(tuple(zero_shape(part) for _, part in fields))
+        case Collection(kind="option", item=item):
+            return Perhaps(FALSE, zero_shape(item))
+        case Collection(kind="set"):
+            return Members(lambda terms: FALSE)
+        case Collection(kind="queue", item=item):
+            return Window(ir.Literal_(NAT, 0), ir.Literal_(NAT, 0), lambda index: zero_shape(item))
+        case Map(value=value):
+            return Table(lambda terms: zero_shape(value), lambda terms: FALSE)
+        case Collection():
+            raise refuse(type_)
+        case Sort():
+            return Leaf(ir.Local(type_, f"#some {type_.name}"))
+        case _:
+            return Leaf(ir.Literal_(type_, False if type_ == BOOL else 0))
+
+
+def variables(types: Sequence[Type], names: Names) -> tuple[ir.Variable, ...]:
+    """Bound variables with new names."""
+    return tuple(ir.Variable(names(), type_) for type_ in types)
+
+
+def locals_of(bound: Sequence[ir.Variable]) -> tuple[Term, ...]:
+    return tuple(ir.Local(variable.type, variable.name) for variable in bound)
+
+
+def not_zero(shape: Shape, type_: Type) -> Term:
+    """Whether the value is not the zero of its type."""
+    match shape, type_:
+        case Leaf(term=term), _:
+            return term if type_ == BOOL else negation(alike(term, ir.Literal_(NAT, 0)))
+        case Perhaps(some=some), _:
+            return some
+        case Window(first=first, next=following), _:
+            return ir.Comparison(BOOL, "<", first, following)
+        case Members(has=has), Collection(item=item):
+            bound = variables(leaves(item), _depth_names(type_))
+            return exists(bound, has(locals_of(bound)))
+        case Table(has=has), Map(key=key):
+            bound = variables(leaves(key), _depth_names(type_))
+            return exists(bound, has(locals_of(bound)))
+        case _:
+            raise refuse(type_)
+
+
+def _depth_names(type_: Type) -> Names:
+    """Names for the elements of a value of this type: an inner type has a shorter name, and so other variables."""
+    numbers = iter(range(1_000))
+    return lambda: f"{type_}#{next(numbers)}"
+
+
+def merged(condition: Term, then: Shape, otherwise: Shape) -> Shape:
+    """`if condition then ... else ...`."""
+    if condition == TRUE or then is otherwise:
+        return then
+    if condition == FALSE:
+        return otherwise
+    match then, otherwise:
+        case Leaf(), Leaf():
+            return Leaf(conditional(condition, then.term, otherwise.term))
+        case Parts(), Parts():
+            pairs = zip(then.fields, otherwise.fields, strict=True)
+            return Parts(tuple(merged(condition, one, other) for one, other in pairs))
+        case Perhaps(), Perhaps():
+            return Perhaps(
+                conditional(condition, then.some, otherwise.some), merged(condition, then.item, otherwise.item)
+            )
+        case Members(), Members():
+            return Members(lambda terms: conditional(condition, then.has(terms), otherwise.has(terms)))
+        case Table(), Table():
+            return Table(
+                lambda terms: merged(condition, then.at(terms), otherwise.at(terms)),
+                lambda terms: conditional(condition, then.has(terms), otherwise.has(terms)),
+            )
+        case Window(), Window():
+            return Window(
+                conditional(condition, then.first, otherwise.first),
+                conditional(condition, then.next, otherwise.next),
+                lambda index: merged(condition, then.at(index), otherwise.at(index)),
+            )
+        case _:
+            raise AssertionError((then, otherwise))
+
+
+def equality(left: Shape, right: Shape, type_: Type, names: Names) -> Term:
+    """Whether two values are equal. Raises: Unsupported for queues, apart from empty ones."""
+    match left, right:
+        case Leaf(), Leaf():
+            return alike(left.term, right.term)
+        case Parts(), Parts():
+            assert isinstance(type_, Record)
+            pairs = zip(left.fields, right.fields, type_.fields, strict=True)
+            return conj(equality(one, other, part, names) for one, other, (_, part) in pairs)
+        case Perhaps(), Perhaps():
+            assert isinstance(type_, Collection)
+            both = implies(left.some, equality(left.item, right.item, type_.item, names))
+            return conj((alike(left.some, right.some), both))
+        case Members(), Members():
+            assert isinstance(type_, Collection)
+            bound = variables(leaves(type_.item), names)
+            return forall(bound, alike(left.has(locals_of(bound)), right.has(locals_of(bound))))
+        case Table(), Table():
+            assert isinstance(type_, Map)
+            bound = variables(leaves(type_.key), names)
+            at = locals_of(bound)
+            values = implies(left.has(at), equality(left.at(at), right.at(at), type_.value, names))
+            return forall(bound, conj((alike(left.has(at), right.has(at)), values)))
+        case Window(), Window():
+            raise Unsupported("two queues are compared")
+        case _:
+            raise AssertionError((left, right))
+
+
+# --- groups: what a quantifier ranges over --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some of the values that a quantifier ranges over: one for each value of variables of these types.
+
+    `item` gives, for terms of these types, whether there is such a value, and the value. Two values of a group are the
+    same occurrence where the terms are equal; values of two groups are never the same occurrence.
+    """
+
+    types: tuple[Type, ...]
+    item: Callable[[tuple[Term, ...]], tuple[Term, Shape]]
+
+
+def elements(shape: Shape, type_: Type) -> tuple[Group, ...]:
+    """The elements of a set or queue, the keys of a map. Raises: Unsupported."""
+    match shape, type_:
+        case Members(has=has), Collection(item=item):
+            return (Group(leaves(item), lambda terms: (has(terms), built(item, terms))),)
+        case Table(has=has), Map(key=key):
+            return (Group(leaves(key), lambda terms: (has(terms), built(key, terms))),)
+        case Window(first=first, next=following, at=at), _:
+            return (Group((NAT,), lambda terms: (within(first, terms[0], following), at(terms[0]))),)
+        case Perhaps(some=some, item=inside), _:
+            return (Group((), lambda terms: (some, inside)),)
+        case _:
+            raise refuse(type_)
+
+
+def within(first: Term, index: Term, following: Term) -> Term:
+    """first <= index < following."""
+    return conj((ir.Comparison(BOOL, "<=", first, index), ir.Comparison(BOOL, "<", index, following)))
+
+
+# --- places ---------------------------------------------------------------------------------------
+
+Change: TypeAlias = Callable[[Shape], Shape]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The step from a map to its value at a key."""
+
+    key: tuple[Term, ...]
+    value: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The step from a record to a field."""
+
+    position: int
+
+
+PlaceStep: TypeAlias = Entry | Field
+
+
+def changed(shape: Shape, path: Sequence[PlaceStep], change: Change) -> Shape:
+    """The value after a change at a place inside it."""
+    if not path:
+        return change(shape)
+    step, *rest = path
+    match step:
+        case Field(position=position):
+            assert isinstance(shape, Parts)
+            after = changed(shape.fields[position], rest, change)
+            return replace(shape, fields=(*shape.fields[:position], after, *shape.fields[position + 1 :]))
+        case Entry(key=key, value=value):
+            assert isinstance(shape, Table)
+            before = shape
+            here = changed(before.at(key), rest, change)
+            return table(
+                value,
+                lambda terms: merged(same(terms, key), here, before.at(terms)),
+                lambda terms: disj((same(terms, key), before.has(terms))),
+            )
+        case _:
+            assert_never(step)
+
+
+def without_entry(shape: Table, key: tuple[Term, ...], value: Type) -> Table:
+    """A map without this key."""
+    if has_zero(value):
+        nothing = zero_shape(value)
+        return table(value, lambda terms: merged(same(terms, key), nothing, shape.at(terms)), shape.has)
+    return Table(shape.at, lambda terms: conj((negation(same(terms, key)), shape.has(terms))))

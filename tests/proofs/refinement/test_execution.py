@@ -1,0 +1,581 @@
+"""The formulas of a handler against the interpreter: in random small states both give the same step.
+
+A state of protocol, network and machine is drawn, and written down as a finite structure. Of all ways through the
+handler exactly one has its conditions true there, unless the step is a fault or an event is refused. At its end the
+variables and the packets in flight are those that the interpreter gives, and the machine is what its step gives by
+evaluation. Loops are executed round by round here; that a loop is cut at its head is tested in `test_obligations`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.ir.constants import values_of, with_values
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Type, has_zero
+from thence.dsl.load import load, load_bytes
+from thence.dsl.run.evaluate import Frame, Names, compile_expression
+from thence.dsl.run.execute import Delivered, Sent
+from thence.dsl.run.interpreter import Interpreter, Step
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, ascending, zero
+from thence.proofs.logic.formula import Unsupported, free_locals
+from thence.proofs.logic.structure import Structure, constant_table, evaluate, tuples
+from thence.proofs.machine.transitions import enabled, step, symbols
+from thence.proofs.refinement.execution import Execution
+from thence.proofs.refinement.following import Check
+from thence.proofs.refinement.following import Path as Way
+from thence.proofs.refinement.obligations import Cause, causes, through
+from thence.proofs.refinement.shapes import Leaf, Members, Parts, Perhaps, Shape, Table, Window, built, leaves
+from thence.proofs.refinement.states import any_state, protocol_symbols, variable_name
+from thence.proofs.refinement.transitions import action_of
+
+Tables: TypeAlias = Mapping[str, dict[tuple[int, ...], Any]]
+Happening: TypeAlias = tuple[str, str | None, tuple[Any, ...], int | None]
+"""An event: its kind, the packet kind or name, its values, the peer."""
+
+WINDOW = 12
+"""Numbers in the tables; those of drawn states are small, so that a step stays below."""
+
+ROUNDS = 5
+"""Of loops."""
+
+MOST = 120
+"""Ways and checks of a handler that is compared."""
+
+
+@dataclass(slots=True)
+class Drawn:
+    """A state: local states, packets in flight and a machine's tables, with the messages that there are."""
+
+    link: ir.Link
+    processes: int
+    random: Random
+    messages: list[Message] = field(init=False)
+    locals: list[list[Any]] = field(init=False)
+    packets: list[Packet] = field(init=False)
+    structure: Structure = field(init=False)
+
+    def __post_init__(self) -> None:
+        one = self.random
+        everyone = range(self.processes)
+        self.messages = [Message(one.choice(everyone), at, (one.choice(everyone),)) for at in range(3)]
+        self.locals = [[self.value(variable.type) for variable in self.link.protocol.state] for _ in everyone]
+        kinds = self.link.protocol.packets
+        self.packets = [self.packet(one.choice(kinds)) for _ in range(4)] if kinds else []
+        self.structure = self.written()
+
+    def packet(self, kind: ir.PacketKind) -> Packet:
+        arguments = tuple(self.value(parameter.type) for parameter in kind.parameters)
+        ends = (self.random.randrange(self.processes) for _ in range(2))
+        return Packet(kind.name, *ends, arguments)
+
+    def value(self, type_: Type) -> Any:
+        """A value of the type, in the interpreter's form."""
+        one = self.random
+        match type_:
+            case Record(fields=fields):
+                return tuple(self.value(part) for _, part in fields)
+            case Collection(kind="option", item=item):
+                return None if one.random() < 0.4 else (self.value(item),)
+            case Collection(kind="set", item=item):
+                return frozenset(self.value(item) for _ in range(one.randrange(3)))
+            case Collection(kind="queue", item=item):
+                return tuple(self.value(item) for _ in range(one.randrange(3)))
+            case Map(key=key, value=value):
+                pairs = {self.value(key): self.value(value) for _ in range(one.randrange(4))}
+                kept = {at: its for at, its in pairs.items() if not (has_zero(value) and its == zero(value))}
+                return tuple((at, kept[at]) for at in ascending(kept))
+            case _ if type_ == NAT:
+                return one.randrange(4)
+            case _ if type_ == BOOL:
+                return one.random() < 0.5
+            case _ if type_ == PROCESS:
+                return one.randrange(self.processes)
+            case _:
+                return one.choice(self.messages)
+
+    # --- as a structure ----------------------------------------------------------------------
+
+    def element(self, value: Any) -> int:
+        return self.messages.index(value) if isinstance(value, Message) else int(value)
+
+    def terms(self, value: Any, type_: Type) -> tuple[int, ...]:
+        if isinstance(type_, Record):
+            pairs = zip(value, type_.fields, strict=True)
+            return tuple(term for part, (_, kind) in pairs for term in self.terms(part, kind))
+        return (self.element(value),)
+
+    def written(self) -> Structure:
+        protocol, machine = self.link.protocol, self.link.machine
+        kinds = {kind.name: [one for one in self.packets if one.kind == kind.name] for kind in protocol.packets}
+        universe = {"process": self.processes, "message": len(self.messages), "nat": WINDOW}
+        universe |= {f"packet {name}": len(there) + 1 for name, there in kinds.items()}
+        tables: dict[str, dict[tuple[int, ...], Any]] = {
+            symbol.name: dict(constant_table(symbol, universe, False if symbol.result == BOOL else 0))
+            for symbol in (*symbols(machine), *protocol_symbols(protocol))
+        }
+        for process, state in enumerate(self.locals):
+            for variable, value in zip(protocol.state, state, strict=True):
+                self.write(tables, variable_name(variable.name), (process,), variable.type, value)
+        for kind in protocol.packets:
+            for at, packet in enumerate(kinds[kind.name]):
+                said = [
+                    term
+                    for parameter, value in zip(kind.parameters, packet.arguments, strict=True)
+                    for term in self.terms(value, parameter.type)
+                ]
+                tables[f"{kind.name} in flight"][at,] = True
+                for number, term in enumerate((*said, packet.src, packet.dst)):
+                    tables[f"{kind.name}.{number}"][at,] = term
+        small = {**universe, "nat": 3}
+        for symbol in symbols(machine):
+            for key in tuples([parameter.type for parameter in symbol.parameters], small):
+                tables[symbol.name][key] = self.element(self.value(symbol.result))
+                if symbol.result == BOOL:
+                    tables[symbol.name][key] = self.random.random() < 0.5
+        if machine.delivery != "off":
+            for at, message in enumerate(self.messages):
+                tables["src"][at,], tables["dst"][at,] = message.src, message.dsts[0]
+        return Structure(universe, tables)
+
+    def write(self, tables: Tables, name: str, at: tuple[int, ...], type_: Type, value: Any) -> None:
+        match type_:
+            case Record(fields=fields):
+                for part, (label, kind) in zip(value, fields, strict=True):
+                    self.write(tables, f"{name}.{label}", at, kind, part)
+            case Collection(kind="option", item=item):
+                if value is not None:
+                    tables[f"{name}.some"][at] = True
+                    self.write(tables, f"{name}.value", at, item, value[0])
+            case Collection(kind="set", item=item):
+                for member in value:
+                    tables[name][(*at, *self.terms(member, item))] = True
+            case Collection(kind="queue", item=item):
+                first = self.random.randrange(3)
+                tables[f"{name}.#first"][at], tables[f"{name}.#next"][at] = first, first + len(value)
+                for number, member in enumerate(value, first):
+                    self.write(tables, f"{name}.at", (*at, number), item, member)
+            case Map(key=key, value=kind):
+                for known, its in value:
+                    place = (*at, *self.terms(known, key))
+                    if not has_zero(kind):
+                        tables[f"{name}.has"][place] = True
+                    self.write(tables, name, place, kind, its)
+            case _:
+                tables[name][at] = value if type_ == BOOL else self.element(value)
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads values back from formulas, in a structure."""
+
+    drawn: Drawn
+    structure: Structure
+    environment: Mapping[str, Any]
+    named: int = 0
+
+    def truth(self, term: ir.Expr) -> bool:
+        return bool(self.of(term))
+
+    def of(self, term: ir.Expr) -> Any:
+        return evaluate(term, self.structure, {**dict.fromkeys(free_locals(term), 0), **self.environment})
+
+    def leaf(self, term: ir.Expr) -> Any:
+        found = self.of(term)
+        return self.drawn.messages[found] if term.type == MESSAGE else found
+
+    def all(self, types: Sequence[Type]) -> Iterator[tuple[ir.Expr, ...]]:
+        """Terms for all values of the types, one after the other: names with those values."""
+        names = [f"?{self.named + at}" for at in range(len(types))]
+        self.named += len(types)
+        for values in tuples(types, self.structure.universe):
+            self.environment = {**self.environment, **dict(zip(names, values, strict=True))}
+            yield tuple(ir.Local(type_, name) for type_, name in zip(types, names, strict=True))
+
+    def value(self, shape: Shape, type_: Type) -> Any:
+        """The value, in the interpreter's form."""
+        match shape, type_:
+            case Parts(fields=parts), Record(fields=fields):
+                return tuple(self.value(part, kind) for part, (_, kind) in zip(parts, fields, strict=True))
+            case Perhaps(some=some, item=item), Collection(item=kind):
+                return (self.value(item, kind),) if self.truth(some) else None
+            case Members(has=has), Collection(item=kind):
+                there = (terms for terms in self.all(leaves(kind)) if self.truth(has(terms)))
+                return frozenset(self.value(built(kind, terms), kind) for terms in there)
+            case Window(first=first, next=following, at=at), Collection(item=kind):
+                places = range(self.of(first), self.of(following))
+                return tuple(self.value(at(ir.Literal_(NAT, place)), kind) for place in places)
+            case Table(at=at, has=has), Map(key=key, value=kind):
+                pairs = {}
+                for terms in self.all(leaves(key)):
+                    if self.truth(has(terms)):
+                        pairs[self.value(built(key, terms), key)] = self.value(at(terms), kind)
+                return tuple((known, pairs[known]) for known in ascending(pairs))
+            case Leaf(term=term), _:
+                found = self.leaf(term)
+                return bool(found) if type_ == BOOL else found
+            case _:
+                raise AssertionError((shape, type_))
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """All ways through a handler, with their checks."""
+
+    cause: Cause
+    ways: tuple[Way, ...]
+    checks: tuple[Check, ...]
+
+
+def taken(link: ir.Link, cause: Cause) -> Taken:
+    execution = Execution(replace(link, invariants=()), any_state(link), unrolled=ROUNDS)
+    ways: list[Way] = []
+    through(execution, cause, ways.append)
+    return Taken(cause, tuple(ways), tuple(execution.checks))
+
+
+def compare(drawn: Drawn, taken: Taken) -> str:
+    """Compares one step, for a random cause of this kind; what happened in it."""
+    link, one = drawn.link, drawn.random
+    protocol = with_values(link.protocol, {}, drawn.processes)
+    process = one.randrange(drawn.processes)
+    environment: dict[str, Any] = {"#self": process}
+    for name, value in values_of(link.protocol, {}, drawn.processes).items():
+        environment[f"#role {name}"] = value
+    handler = taken.cause.handler
+    interpreter = Interpreter(protocol, drawn.processes)
+    state = tuple(drawn.locals[process])
+    left = list(drawn.packets)
+    cause: Any
+    if taken.cause.name.startswith("receive "):
+        kind = taken.cause.name.removeprefix("receive ")
+        there = [packet for packet in drawn.packets if packet.kind == kind]
+        if not there:
+            return "nothing"
+        at = one.randrange(len(there))
+        cause = there[at]
+        process = environment["#self"] = cause.dst
+        state = tuple(drawn.locals[process])
+        environment["#packet"] = at
+        left.remove(cause)
+    elif handler is not None and handler.event == "causal_send":
+        own = [at for at, each in enumerate(drawn.messages) if each.src == process]
+        own = [at for at in own if not drawn.structure.tables["sent"][at,]]
+        if not own:
+            return "nothing"
+        environment["#m"] = one.choice(own)
+        cause = drawn.messages[environment["#m"]]
+    else:
+        assert handler is not None
+        arguments = tuple(drawn.value(parameter.type) for parameter in handler.parameters)
+        for parameter, value in zip(handler.parameters, arguments, strict=True):
+            environment[f"#{parameter.name}.0"] = value
+        name = handler.kind or ir.PERIODICALLY
+        cause = Occurrence(name, arguments)
+    reader = Reader(drawn, drawn.structure, environment)
+    failed = [
+        check
+        for check in taken.checks
+        if "in the loop" not in {each.name for each in check.conditions}
+        and all(reader.truth(each.body) for each in check.conditions)
+        and not reader.truth(check.goal)
+    ]
+    true = [way for way in taken.ways if all(reader.truth(each.body) for each in way.conditions)]
+    try:
+        if handler is not None and not accepted(interpreter, process, state, cause, handler):
+            assert not true
+            return "not accepted"
+        result = interpreter.step(process, state, cause)
+    except Fault:
+        inner = [check for check in taken.checks if "in the loop" in {each.name for each in check.conditions}]
+        assert failed or inner, "a fault that no check sees"
+        return "fault"
+    if not true and not failed:
+        return "longer"  # more rounds than are unrolled
+    refused = machine_after(drawn, taken.cause, process, cause, result)
+    if refused is None:
+        assert any("enabled" in check.name for check in failed) or loops(taken.checks), "a refusal that no check sees"
+        return "refused"
+    assert not failed, [check.name for check in failed]
+    (way,) = true
+    reader = Reader(drawn, drawn.structure, environment)
+    for variable, expected in zip(protocol.state, result.state, strict=True):
+        found = reader.value(way.state.mine(variable.name), variable.type)
+        assert found == expected, (variable.name, found, expected)
+    sent = [
+        Packet(emission.kind, process, emission.to, emission.arguments)
+        for emission in result.emissions
+        if isinstance(emission, Sent)
+    ]
+    assert Counter(flying(reader, way, protocol)) == Counter([*left, *sent])
+    for symbol in symbols(link.machine):
+        for terms in reader.all([parameter.type for parameter in symbol.parameters]):
+            found = reader.of(way.state.machine[symbol.name](terms))
+            key = tuple(reader.of(term) for term in terms)
+            expected = refused.tables[symbol.name].get(key, False if symbol.result == BOOL else 0)
+            assert found == expected, (symbol.name, key)
+    return "alike"
+
+
+def loops(checks: Sequence[Check]) -> bool:
+    return any("in each round" in check.name for check in checks)
+
+
+def accepted(interpreter: Interpreter, process: int, state: Any, cause: Any, handler: ir.Handler) -> bool:
+    if isinstance(cause, Message):
+        return interpreter.accepts(process, state, cause)
+    return handler.event != "input" or interpreter.takes(process, state, cause)
+
+
+def flying(reader: Reader, way: Way, protocol: ir.Protocol) -> Iterator[Packet]:
+    for kind in protocol.packets:
+        record = Record("", (*((one.name, one.type) for one in kind.parameters), ("from", PROCESS), ("to", PROCESS)))
+        for group in way.state.network[kind.name]:
+            for terms in reader.all(group.types):
+                there, item = group.item(terms)
+                if reader.truth(there):
+                    *arguments, src, dst = reader.value(item, record)
+                    yield Packet(kind.name, src, dst, tuple(arguments))
+
+
+def machine_after(drawn: Drawn, cause: Cause, process: int, given: Any, result: Step) -> Structure | None:
+    """The machine after the step's events, by evaluation; None where it refuses one."""
+    structure = drawn.structure
+    for event in events(cause, given, result):
+        after = machine_step(drawn, structure, process, event)
+        if after is None:
+            return None
+        structure = after
+    return structure
+
+
+def events(cause: Cause, given: Any, result: Step) -> Iterator[Happening]:
+    if isinstance(given, Message):
+        yield "causal_send", None, (given,), None
+    elif isinstance(given, Packet):
+        yield "receive", given.kind, given.arguments, given.src
+    else:
+        assert cause.handler is not None
+        yield cause.handler.event, cause.handler.kind, given.arguments, None
+    for emission in result.emissions:
+        if isinstance(emission, Delivered):
+            yield "deliver", None, (emission.message,), None
+        else:
+            yield "send", emission.kind, emission.arguments, emission.to
+
+
+def machine_step(drawn: Drawn, structure: Structure, process: int, event: Happening) -> Structure | None:
+    what, kind, values, peer = event
+    link = drawn.link
+    for clause in link.clauses:
+        if (clause.event, clause.kind) != (what, kind):
+            continue
+        protocol = link.protocol
+        given = values_of(protocol, {}, drawn.processes)
+        names = Names({variable.name: at for at, variable in enumerate(protocol.state)})
+        frame = Frame(process=process, state=list(drawn.locals[process]), processes=drawn.processes)
+        frame.symbols = {name: (lambda value=value: value) for name, value in given.items()}
+        frame.locals = dict(zip([one.name for one in clause.parameters], values, strict=False))
+        if clause.peer is not None:
+            frame.locals[clause.peer] = peer
+        if clause.when is not None and not compile_expression(clause.when, names)(frame):
+            return structure
+        (target,) = clause.targets
+        action = action_of(link.machine, target.transition)
+        arguments = [
+            drawn.element(compile_expression(one, names)(frame)) for one in target.arguments if one is not None
+        ]
+        return step(action, arguments, structure) if enabled(action, arguments, structure) else None
+    return structure
+
+
+def compared(link: ir.Link, seeds: Sequence[int]) -> Counter[str]:
+    """What happened in the steps that were compared, and which handlers have no encoding."""
+    happened: Counter[str] = Counter()
+    known: list[Taken] = []
+    for cause in causes(link):
+        try:
+            found = taken(link, cause)
+            if len(found.ways) + len(found.checks) <= MOST:
+                known.append(found)
+        except Unsupported:
+            happened["unsupported"] += 1
+    for seed in seeds:
+        one = Random(seed)
+        drawn = Drawn(link, one.choice((2, 3)), one)
+        for each in known:
+            happened[compare(drawn, each)] += 1
+    return happened
+
+
+@pytest.mark.parametrize("name", ["fifo", "synchronous", "two_phase_commit"])
+def test_library(name: str) -> None:
+    specification = load(name).specification
+    assert specification is not None
+    happened = compared(specification.links[0], range(80))
+    assert happened["alike"] > 40
+    assert not happened["unsupported"]
+    assert happened["refused"], "drawn machines refuse something"
+
+
+# --- protocols that nobody wrote ------------------------------------------------------------------
+
+HEAD = """
+machine anything:
+  relation told(p: process, q: process)
+  function steps(p: process): nat
+  transition causal_send(m):
+    require told(src(m), dst(m))
+  transition deliver(m):
+    require forall x. before(x, m) implies delivered(x)
+  transition tell(p: process, q: process):
+    require not told(q, p)
+    told(p, q) := true
+  transition advance(p: process):
+    forall q: steps(q) := if q = p then steps(q) + 1 else steps(q)
+  prove at_most_once
+
+protocol drawn:
+  network reliable, reordering
+  role boss: process = 1
+  constant most: nat = 2
+  record Out: m: message; n: nat
+  message MSG(m: message, n: nat) carries m
+  message ACK(n: nat)
+  message CTL(q: process)
+  state:
+    f: bool
+    n: nat
+    k: nat
+    Q: queue of message
+    O: queue of Out
+    S: set of process
+    P: set of Out
+    L: option of process
+    M: map process to nat
+    T: map process to message
+    U: map process to queue of Out
+    E: map process to map nat to message
+    C: map nat to Out
+"""
+
+LINK = """
+conforms drawn to anything:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+  send CTL(q) to j is tell(self, j)
+  receive ACK(x) from j is advance(self), when f or x > 1
+  act(a, x) is tell(a, self)
+"""
+
+CONDITIONS = (
+    "f", "not f", "n > 0", "k = 1 or n = 2", "k < n", "k != most", "Q is empty", "O is not empty and O.first.n <= n",
+    "self in S", "S is empty", "L is none", "L = some(self)", "L != some(boss) and f", "M[self] = 0", "boss in M",
+    "self in T", "self in T and T[self].src = self", "n in E[boss]", "self in U", "n in C and C[n].n = k",
+    "self in E", "exists y in S. M[y] > 0", "forall p: process. p in S implies M[p] < 2", "self < boss",
+    "forall v in Q. v.dst = self", "exists o in U[self]. o.n = n", "exists y in E[self]. y > 0", "T is not empty",
+    "(count y in S. M[y] = 0) = 1", "(count p: process. p in T) + (count v in Q. v.src = self) <= 1",
+    "S = {self}", "M[boss] + 1 <= n", "max(n, k) > 1", "if f then n = 0 else k = 0", "f iff n = k", "Q.size > 1",
+    "n - k > 0", "Out(m: Q.first, n: n) in P", "E[self] is empty", "few(k)",
+)  # fmt: skip
+STEPS = (
+    "f := not f", "f := self in S", "n := n + 1", "n := n - 1", "k := k - n", "k := min(n, 2)", "S.add(self)",
+    "S.add(boss)",
+    "S.remove(boss)", "S.clear()", "L := some(boss)", "L := none", "M[self] := M[self] + 1", "M[boss] := 0",
+    "M.remove(self)",
+    "Q.pop()", "O.pop()", "Q.clear()", "if O is not empty: n := O.first.n", "U[self].clear()", "C.remove(n)",
+    "E[self].remove(n)", "if n in C: C[n].n := k", "if self in T: Q.push(T[self])", "T.remove(boss)",
+    "if C is not empty and n in C: O.push(C[n])", "send ACK(n) to self", "send CTL(boss) to boss", "S := {self, boss}",
+    "for p in process: send CTL(self) to p", "for p in S: send ACK(M[p]) to p", "if true: let s = n + k; n := s",
+    "for p in process: if p != self and p in M: send ACK(k) to p", "for o in U[boss]: send MSG(o.m, o.n) to boss",
+    "for p in process: if f: send CTL(p) to p else: send ACK(n) to p", "bump(n)", "bump(1)",
+    "if true: var c = k; c := c + 1; k := c",
+    "for p in process: for o in U[p]: send MSG(o.m, o.n) to p", "tell(boss)", "if f: return",
+    "while n > 0: n := n - 1", "while O is not empty and O.first.n < 2: O.pop()", "if few(n): deliver_all()",
+    "for p in process: if p in S: send CTL(p) to p", "P.clear()", "Q.push(O.first.m)", "L := some(E[self][n].src)",
+)  # fmt: skip
+WITH_MESSAGE = (
+    "Q.push(m)", "O.push(Out(m: m, n: n))", "U[m.src].push(Out(m: m, n: k))", "T[m.src] := m", "E[m.dst][n] := m",
+    "deliver m",
+    "P.add(Out(m: m, n: k))", "C[n] := Out(m: m, n: k)", "send MSG(m, n) to m.dst", "S.add(m.src)", "deliver_all()",
+    "while n in E[m.src]: deliver E[m.src][n]; E[m.src].remove(n); n := n + 1",
+)  # fmt: skip
+PROCEDURES = """
+  def few(x: nat): x + k < 3
+  procedure bump(by: nat):
+    if by > 2: return
+    n := n + by
+    if f: k := k + 1
+  procedure tell(p: process):
+    if p in S: send CTL(self) to p
+    else: S.add(p)
+  procedure deliver_all():
+    while not f and Q is not empty:
+      deliver Q.first
+      send ACK(0) to Q.first.src
+      Q.pop()
+"""
+
+
+def block(one: Random, steps: Sequence[str], depth: int, indent: str) -> list[str]:
+    """Some statements, a few of them under conditions."""
+    lines: list[str] = []
+    for _ in range(one.randrange(1, 4)):
+        if depth and one.random() < 0.4:
+            lines.append(f"{indent}if {one.choice(CONDITIONS)}:")
+            lines += block(one, steps, depth - 1, indent + "  ")
+            if one.random() < 0.5:
+                lines += [f"{indent}else:", *block(one, steps, depth - 1, indent + "  ")]
+        else:
+            lines += written(one.choice(steps), indent)
+    return lines
+
+
+def written(step: str, indent: str) -> list[str]:
+    """A step on lines of its own: `A: B: c` is nested, `; ` ends a statement."""
+    for word in ("for", "while", "if"):
+        if step.startswith(word + " ") and ": " in step:
+            head, _, rest = step.partition(": ")
+            while head.count("{") != head.count("}") or head.endswith(("exists p", "forall p")):
+                more, _, rest = rest.partition(": ")
+                head += ": " + more
+            then, _, otherwise = rest.partition(" else: ") if word == "if" else (rest, "", "")
+            lines = [f"{indent}{head}:", *written(then, indent + "  ")]
+            return [*lines, f"{indent}else:", *written(otherwise, indent + "  ")] if otherwise else lines
+    return [indent + part for part in step.split("; ")]
+
+
+def random_text(seed: int) -> str:
+    one = Random(seed)
+    lines = [HEAD.rstrip(), PROCEDURES.strip("\n")]
+    with_message = (*WITH_MESSAGE, *STEPS)
+    heads = {
+        "on causal_send(m) when not f or n < 3:": with_message,
+        "on receive MSG(m, x) from j:": (*with_message, "M[j] := x", "S.add(j)", "n := x"),
+        "on receive ACK(x) from j:": (*STEPS, "M[j] := x", "if x > k: L := some(j)", "T.remove(j)"),
+        "on receive CTL(q) from j:": (*STEPS, "S.add(q)", "M[q] := M[j]", "U[q].clear()"),
+        "on act(a: process, x: nat) when x < 3 or few(n):": (*STEPS, "S.add(a)", "n := x", "M[a] := M[a] + x"),
+        "periodically:": STEPS,
+    }
+    for head, steps in heads.items():
+        lines += [f"  {head}", *block(one, steps, 1, "    ")]
+    return "\n".join(lines) + "\n" + LINK
+
+
+@pytest.mark.long(but=("range(0, 10)",))
+@pytest.mark.parametrize("seeds", [range(start, start + 10) for start in range(0, 40, 10)], ids=str)
+def test_random_protocols(seeds: range) -> None:
+    happened: Counter[str] = Counter()
+    for seed in seeds:
+        loaded = load_bytes(Path("drawn.thence"), random_text(seed).encode())
+        assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
+        happened += compared(loaded.specification.links[0], range(15))
+    assert happened["alike"] > 100
+    assert happened["fault"] and happened["refused"]

@@ -1,0 +1,220 @@
+"""Links for any number: the library's are proved, and what is false or too weak is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.load import load, load_bytes, locate
+from thence.proofs.logic.formula import FALSE
+from thence.proofs.machine.prover import proved_set
+from thence.proofs.prove import prove_specification
+from thence.proofs.refinement.obligations import obligations
+from thence.proofs.refinement.prover import prove_link
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import SolverPool
+from thence.spec.verdict import Level, Verdict
+
+POST = """
+machine posts:
+  relation posted(m: message)
+  transition causal_send(m):
+    posted(m) := true
+  transition deliver(m):
+    require posted(m) and not delivered(m)
+  invariant had_sent: forall m. posted(m) implies sent(m)
+  prove at_most_once, no_creation
+
+protocol post:
+  network duplicating, reordering
+  message LETTER(m: message) carries m
+  state:
+    read: set of message
+    counted: nat
+  on causal_send(m): send LETTER(m) to m.dst
+  on receive LETTER(m) from j:
+    if m not in read:
+      read.add(m)
+      deliver m
+  property at_most_once, no_creation
+
+scope small of post:
+  processes 2
+  sends 2, 1
+
+conforms post to posts:
+  causal_send(m) is causal_send(m)
+  deliver m      is deliver(m)
+  invariant on_its_way: forall LETTER(m) from p to q in flight. posted(m) and dst(m) = q
+  invariant has_read: forall p: process, m: message. delivered(m) and dst(m) = p implies m in read@p
+"""
+
+LIBRARY = ("fifo", "synchronous", "two_phase_commit")
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[ProofSession]:
+    options = Options(timeout_ms=2_000)
+    with SolverPool(2, None) as pool:
+        yield ProofSession(pool, options)
+
+
+@cache
+def specified(text: str) -> ir.Specification:
+    loaded = load_bytes(Path("post.thence"), text.encode())
+    assert loaded.specification is not None, [each.message for each in loaded.diagnostics]
+    return loaded.specification
+
+
+def verdict(session: ProofSession, link: ir.Link) -> Verdict:
+    return prove_link(session, link, proved_set(session, link.machine)).verdict
+
+
+def changed(old: str, new: str) -> ir.Link:
+    assert old in POST, old
+    return specified(POST.replace(old, new, 1)).links[0]
+
+
+def test_a_link_is_proved(session: ProofSession) -> None:
+    link = specified(POST).links[0]
+    found = prove_link(session, link, proved_set(session, link.machine))
+    assert found.verdict is Verdict.PROVED
+    assert found.level is Level.L3
+    assert found.discharges
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    if m not in read:", "    if true:"),
+        ("      read.add(m)\n", ""),
+        ("      read.add(m)\n", "      read.remove(m)\n"),
+        ("send LETTER(m) to m.dst", "send LETTER(m) to m.src"),
+        ("    if m not in read:", "    if m not in read or counted > 3:"),
+        ("      deliver m", "      counted := counted - 1\n      deliver m"),
+        ("      deliver m", "      deliver m\n      deliver m"),
+        ("      deliver m", "      while counted < 2:\n        counted := counted + 1\n        deliver m"),
+        ("  invariant has_read: forall p: process, m: message. delivered(m) and dst(m) = p implies m in read@p\n", ""),
+        ("posted(m) and dst(m) = q", "posted(m)"),
+        ("implies m in read@p", "implies m in read@p and counted@p = 0 and m not in read@p"),
+        ("require posted(m) and not delivered(m)", "require posted(m) and not delivered(m) and not sent(m)"),
+    ],
+)
+def test_what_is_false_or_too_weak_is_not_proved(session: ProofSession, old: str, new: str) -> None:
+    assert verdict(session, changed(old, new)) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "forall p: process. counted@p = 1",
+        "forall p: process. read@p is empty",
+        "exists LETTER(m) in flight. true",
+        "not exists LETTER(m) in flight. true",
+        "(count LETTER(m) in flight. true) <= 1",
+        "forall m: message. not delivered(m)",
+    ],
+)
+def test_a_false_invariant_is_not_proved(session: ProofSession, body: str) -> None:
+    link = specified(POST + f"  invariant wrong: {body}\n").links[0]
+    assert verdict(session, link) is Verdict.UNKNOWN
+
+
+def test_true_invariants_of_counts_are_proved(session: ProofSession) -> None:
+    """On a network without copies there is one letter of each message, until it is read."""
+    text = POST.replace("network duplicating, reordering", "network lossy, reordering")
+    text += "  invariant once: forall m: message. (count LETTER(x) in flight. x = m) <= 1\n"
+    text += "  invariant unread: forall LETTER(m) from p to q in flight. not delivered(m)\n"
+    assert verdict(session, specified(text).links[0]) is Verdict.PROVED
+    copied = text.replace("network lossy", "network lossy, duplicating")
+    assert verdict(session, specified(copied).links[0]) is Verdict.UNKNOWN
+
+
+@pytest.mark.long
+def test_the_library_is_proved() -> None:
+    for name in LIBRARY:
+        specification = load(name).specification
+        assert specification is not None
+        (link,) = specification.links
+        (found,) = prove_specification(specification, (link.name,), Options(timeout_ms=5_000))
+        assert found.verdict is Verdict.PROVED, found.explanation
+        assert found.expected
+
+
+def mutants() -> list[tuple[str, str]]:
+    """The planted faults of protocols that break the link in a scope."""
+    found = []
+    for name in LIBRARY:
+        specification = load(name).specification
+        assert specification is not None
+        for mutant in specification.mutants:
+            if any(each.verdict == "refuted" and "link" in each.names for each in mutant.expects):
+                found.append((name, mutant.name))
+    return found
+
+
+@pytest.mark.long(but=("two_phase_commit-votes_again",))
+@pytest.mark.parametrize(("name", "mutant"), mutants())
+def test_a_planted_fault_is_not_proved(session: ProofSession, name: str, mutant: str) -> None:
+    specification = load(name).specification
+    assert specification is not None
+    (link,) = specification.links
+    mutated = next(each.mutated for each in specification.mutants if each.name == mutant)
+    assert isinstance(mutated, ir.Protocol)
+    assert verdict(session, replace(link, protocol=mutated)) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_what_is_assumed_has_a_state(session: ProofSession, name: str) -> None:
+    """No conditions contradict each other: of each way to a goal, `false` does not follow from what is known there.
+
+    Ways that cannot be taken are few, and only those that the invariants exclude.
+    """
+    specification = load(name).specification
+    assert specification is not None
+    (link,) = specification.links
+    inductive = proved_set(session, link.machine)
+    assert inductive is not None
+    found = [each for each in obligations(link, ()) if "keeps" in each.name or "initially" in each.name]
+    possible = {}
+    for each in found:
+        step = each.name.partition(":")[0]
+        false = replace(each, goal=replace(each.goal, body=FALSE))
+        if step not in possible or not possible[step]:
+            (answer,) = session.within(300).with_one_solver().discharge((false,), look_for_models=False)
+            possible[step] = not answer.proved
+    assert all(possible.values()), possible
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("deliver m      is", "send LETTER(m) to j is deliver(m), once\n  deliver m      is", "`once`"),
+        ("  deliver m      is", "  internal tidy\n  deliver m      is", "`internal` transitions"),
+    ],
+)
+def test_what_has_no_encoding_is_named(session: ProofSession, old: str, new: str, named: str) -> None:
+    text = POST.replace("  invariant had_sent", "  transition tidy(m):\n    require delivered(m)\n  invariant had_sent")
+    link = specified(text.replace(old, new, 1)).links[0]
+    found = prove_link(session, link, proved_set(session, link.machine))
+    assert found.facts["unknown"] == f"{named} of a link: no encoding"
+
+
+def test_a_file_that_claims_too_much_is_not_as_expected() -> None:
+    text = POST.replace("posted(m) and dst(m) = q", "posted(m)") + "  expect proved\n"
+    found = prove_specification(specified(text), options=Options(timeout_ms=2_000))
+    link = next(each for each in found if each.kind == "link")
+    assert link.verdict is Verdict.UNKNOWN
+    assert not link.expected
+    assert "it fails in this state" in link.explanation
+
+
+def test_the_library_says_which_links_are_proved() -> None:
+    for name in LIBRARY:
+        assert "\n  expect proved\n" in locate(name).read_text(encoding="utf-8")
