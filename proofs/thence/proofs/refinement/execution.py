@@ -104,6 +104,8 @@ class Execution(Looping):
                 self.happen(sure(path, found), Event("deliver", None, (found.shape,)), then)
             case ir.Ref():
                 raise Unsupported(f"`ref {statement.name}` has no encoding")
+            case ir.Choose() | ir.Either():
+                raise Unsupported("a choice (`choose`, `either`) has no encoding")
             case _:
                 assert_never(statement)
 

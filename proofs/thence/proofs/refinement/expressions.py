@@ -145,7 +145,7 @@ class Evaluation:
                 return self._conditional(sub(condition), sub(then), sub(otherwise))
             case ir.Quantified():
                 return self._quantified(expr, bound)
-            case ir.Literal_() | ir.StateOf() | ir.Attribute() | ir.ElementAt() | ir.InFlight():
+            case ir.Literal_() | ir.StateOf() | ir.Attribute() | ir.ElementAt() | ir.InFlight() | ir.Acted():
                 raise Unsupported(f"`{type(expr).__name__}` has no encoding")
             case _:
                 assert_never(expr)
