@@ -47,7 +47,7 @@ def effects(link: ir.Link, statements: Sequence[ir.Stmt]) -> Effects:
                 case ir.Deliver():
                     only_sends = False
                     symbols |= _changed_by(link, "deliver", None)
-                case ir.While() | ir.Return() | ir.Var() | ir.Ref() | ir.For(ref=True):
+                case ir.While() | ir.Return() | ir.Var() | ir.Ref() | ir.For(ref=True) | ir.Choose() | ir.Either():
                     only_sends = False
                 case ir.Call(procedure=name) if name not in called:
                     called.add(name)
