@@ -204,7 +204,7 @@ def test_a_reaction_that_does_not_know_its_delivery_is_refuted(name: str, librar
 class TooEarly(Reacting):
     """The protocol, whose application reacts in the middle of the atomic step: with clocks that do not count it."""
 
-    def _step(self, cause: Cause, answered: str, armed: list[Message]) -> Any:
+    def _step(self, cause: Cause, answered: str, armed: list[Message], _choices: Any) -> Any:
         step = self._interpreter.step(self._identity, self._state, cause)
         names = [one.message.name for one in step.emissions if isinstance(one, Delivered)]
         reactions = tuple((names.index(answered), message) for message in armed)

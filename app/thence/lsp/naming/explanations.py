@@ -13,6 +13,12 @@ KEYWORDS: dict[str, str] = {
     "scope": "`scope NAME of PROTOCOL:` is a finite workload. `thence explore` covers every execution in it.",
     "conforms": "`conforms PROTOCOL to MACHINE in SCOPE:` is a link: every event of the protocol is a transition of "
     "the machine.",
+    "change": "`change on receive KIND: EDITS` in a mutant edits single statements of a part of the subject.",
+    "replace": "`replace S by: BODY` in a mutant; `replace if P by if Q` changes the header of a statement only.",
+    "drop": "`drop S` in a mutant: the statement is left out.",
+    "inside": "`inside HEADER: EDITS` in a mutant: edits of the statements in its body.",
+    "after": "`after S: BODY` in a mutant: the body stands behind the statement.",
+    "before": "`before S: BODY` in a mutant: the body stands before the statement.",
     "mutant": "`mutant NAME of SUBJECT:` restates parts of a protocol or machine, and says what is expected to break.",
     "scenario": "`scenario NAME of PROTOCOL:` is one execution, step by step, with what is true on the way.",
     # parts of theories and machines
@@ -80,6 +86,7 @@ KEYWORDS: dict[str, str] = {
     "else": "`else:` follows the block of an `if`.",
     "while": "`while P:` repeats its block. A loop that does not end is a fault.",
     "choose": "`choose x in S such that P: ...` takes an element of which P is true. Every choice is explored.",
+    "that": "`choose x in S such that P: ...`: only elements of which P is true may be chosen.",
     "such": "`choose x in S such that P: ...`: only elements of which P is true may be chosen.",
     "either": "`either: ...`, then `or: ...`: one of the branches, whichever. Every one is explored.",
     "for": "`for x in e:` goes through a collection or through `process`. In a scope, `for ever` lets processes "
