@@ -415,7 +415,7 @@ def compared(link: ir.Link, seeds: Sequence[int]) -> Counter[str]:
     return happened
 
 
-@pytest.mark.parametrize("name", ["fifo", "synchronous", "two_phase_commit"])
+@pytest.mark.parametrize("name", ["fifo", "synchronous", "two_phase_commit", "ricart_agrawala"])
 def test_library(name: str) -> None:
     specification = load(name).specification
     assert specification is not None
@@ -499,7 +499,8 @@ STEPS = (
     "if true: var c = k; c := c + 1; k := c",
     "for p in process: for o in U[p]: send MSG(o.m, o.n) to p", "tell(boss)", "if f: return",
     "while n > 0: n := n - 1", "while O is not empty and O.first.n < 2: O.pop()", "if few(n): deliver_all()",
-    "for p in process: if p in S: send CTL(p) to p", "P.clear()", "Q.push(O.first.m)", "L := some(E[self][n].src)",
+    "for p in process: if p in S: send CTL(p) to p", "P.clear()",
+    "n := count p: process. p in S and M[p] < 2", "Q.push(O.first.m)", "L := some(E[self][n].src)",
 )  # fmt: skip
 WITH_MESSAGE = (
     "Q.push(m)", "O.push(Out(m: m, n: n))", "U[m.src].push(Out(m: m, n: k))", "T[m.src] := m", "E[m.dst][n] := m",

@@ -57,7 +57,7 @@ conforms post to posts:
   invariant has_read: forall p: process, m: message. delivered(m) and dst(m) = p implies m in read@p
 """
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit")
+LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala")
 
 
 @pytest.fixture(scope="module")
