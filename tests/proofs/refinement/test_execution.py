@@ -152,8 +152,8 @@ class Drawn:
                     self.write(tables, f"{name}.{label}", at, kind, part)
             case Collection(kind="option", item=item):
                 if value is not None:
-                    tables[f"{name}.some"][at] = True
-                    self.write(tables, f"{name}.value", at, item, value[0])
+                    tables[f"{name}.#some"][at] = True
+                    self.write(tables, f"{name}.#value", at, item, value[0])
             case Collection(kind="set", item=item):
                 for member in value:
                     tables[name][(*at, *self.terms(member, item))] = True
@@ -161,12 +161,12 @@ class Drawn:
                 first = self.random.randrange(3)
                 tables[f"{name}.#first"][at], tables[f"{name}.#next"][at] = first, first + len(value)
                 for number, member in enumerate(value, first):
-                    self.write(tables, f"{name}.at", (*at, number), item, member)
+                    self.write(tables, f"{name}.#at", (*at, number), item, member)
             case Map(key=key, value=kind):
                 for known, its in value:
                     place = (*at, *self.terms(known, key))
                     if not has_zero(kind):
-                        tables[f"{name}.has"][place] = True
+                        tables[f"{name}.#has"][place] = True
                     self.write(tables, name, place, kind, its)
             case _:
                 tables[name][at] = value if type_ == BOOL else self.element(value)
@@ -447,6 +447,7 @@ protocol drawn:
   role boss: process = 1
   constant most: nat = 2
   record Out: m: message; n: nat
+  record Odd: has: bool; some: bool; value: nat; at: process
   message MSG(m: message, n: nat) carries m
   message ACK(n: nat)
   message CTL(q: process)
@@ -464,6 +465,8 @@ protocol drawn:
     U: map process to queue of Out
     E: map process to map nat to message
     C: map nat to Out
+    D: map process to Odd
+    G: option of Odd
 """
 
 LINK = """
@@ -484,6 +487,7 @@ CONDITIONS = (
     "(count y in S. M[y] = 0) = 1", "(count p: process. p in T) + (count v in Q. v.src = self) <= 1",
     "S = {self}", "M[boss] + 1 <= n", "max(n, k) > 1", "if f then n = 0 else k = 0", "f iff n = k", "Q.size > 1",
     "n - k > 0", "Out(m: Q.first, n: n) in P", "E[self] is empty", "few(k)",
+    "self in D and D[self].has", "G is not none and G.value.some", "boss in D and D[boss].at = self",
 )  # fmt: skip
 STEPS = (
     "f := not f", "f := self in S", "n := n + 1", "n := n - 1", "k := k - n", "k := min(n, 2)", "S.add(self)",
@@ -500,6 +504,8 @@ STEPS = (
     "for p in process: for o in U[p]: send MSG(o.m, o.n) to p", "tell(boss)", "if f: return",
     "while n > 0: n := n - 1", "while O is not empty and O.first.n < 2: O.pop()", "if few(n): deliver_all()",
     "for p in process: if p in S: send CTL(p) to p", "P.clear()",
+    "D[self] := Odd(has: f, some: true, value: n, at: boss)", "D.remove(boss)", "if self in D: D[self].has := not f",
+    "if self in D: G := some(D[self])", "if G is not none: D[boss] := G.value", "G := none",
     "n := count p: process. p in S and M[p] < 2", "Q.push(O.first.m)", "L := some(E[self][n].src)",
 )  # fmt: skip
 WITH_MESSAGE = (

@@ -132,7 +132,9 @@ def signature(link: ir.Link, more: Sequence[ir.Symbol] = ()) -> Signature:
     machine = signature_of(link.machine)
     sorts = (*machine.sorts, *(packet_sort(kind) for kind in link.protocol.packets))
     ends = () if any(one.name == "src" for one in machine.symbols) else (SRC, DST)
-    return Signature(sorts, ("process",), (*machine.symbols, *ends, *protocol_symbols(link.protocol), *more))
+    symbols = (*machine.symbols, *ends, *protocol_symbols(link.protocol), *more)
+    assert len({symbol.name for symbol in symbols}) == len(symbols), "two meanings of one symbol"
+    return Signature(sorts, ("process",), symbols)
 
 
 # --- the causes of steps --------------------------------------------------------------------------
