@@ -29,6 +29,7 @@ from thence.proofs.logic.formula import Unsupported, free_locals
 from thence.proofs.logic.structure import Structure, constant_table, evaluate, tuples
 from thence.proofs.machine.transitions import enabled, step, symbols
 from thence.proofs.refinement.execution import Execution
+from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.following import Check
 from thence.proofs.refinement.following import Path as Way
 from thence.proofs.refinement.obligations import Cause, causes, through
@@ -309,6 +310,10 @@ def compare(drawn: Drawn, taken: Taken) -> str:
     for variable, expected in zip(protocol.state, result.state, strict=True):
         found = reader.value(way.state.mine(variable.name), variable.type)
         assert found == expected, (variable.name, found, expected)
+        for (other,) in reader.all((PROCESS,)):
+            whose = reader.of(other)
+            there = expected if whose == process else drawn.locals[whose][protocol.state.index(variable)]
+            assert reader.value(way.state.of(variable.name, other), variable.type) == there, (variable.name, whose)
     sent = [
         Packet(emission.kind, process, emission.to, emission.arguments)
         for emission in result.emissions
@@ -387,12 +392,13 @@ def machine_step(drawn: Drawn, structure: Structure, process: int, event: Happen
             frame.locals[clause.peer] = peer
         if clause.when is not None and not compile_expression(clause.when, names)(frame):
             return structure
-        (target,) = clause.targets
-        action = action_of(link.machine, target.transition)
-        arguments = [
-            drawn.element(compile_expression(one, names)(frame)) for one in target.arguments if one is not None
-        ]
-        return step(action, arguments, structure) if enabled(action, arguments, structure) else None
+        for target in clause.targets:
+            action = action_of(link.machine, target.transition)
+            found = [compile_expression(one, names)(frame) for one in target.arguments if one is not None]
+            arguments = [drawn.element(one) for one in found]
+            if enabled(action, arguments, structure):
+                return step(action, arguments, structure)
+        return None
     return structure
 
 
@@ -422,6 +428,7 @@ def test_library(name: str) -> None:
     happened = compared(specification.links[0], range(80))
     assert happened["alike"] > 40
     assert not happened["unsupported"]
+    assert not happened["longer"]
     assert happened["refused"], "drawn machines refuse something"
 
 
@@ -474,8 +481,18 @@ conforms drawn to anything:
   causal_send(m) is causal_send(m)
   deliver m is deliver(m)
   send CTL(q) to j is tell(self, j)
+  receive CTL(q) from j is tell(j, q) or tell(q, self) or advance(self)
   receive ACK(x) from j is advance(self), when f or x > 1
   act(a, x) is tell(a, self)
+  invariant one: forall MSG(m, n) from p to q in flight. sent(m) and n > 0 or p = q
+  invariant two: exists ACK(x) from p to q in flight. n@p = x or told(q, p)
+  invariant three: forall p: process. (count ACK(x) from q to r in flight. r = p) <= 1
+  invariant four: forall p: process. (count ACK(x) from q to r in flight. r = p) + (count m in Q@p. m.src = p) = 1
+  invariant five: forall p, q: process. forall n in E@p[q]. sent(E@p[q][n]) and n >= steps(q)
+  invariant six: forall p: process, m: message. m in Q@p implies exists o in O@p. o.m = m or o.n < n@p
+  invariant seven: forall p: process. (count q: process. told(p, q) and q != p) <= steps(p)
+  invariant eight: exists p: process. S@p is empty and (count CTL(q) from a to b in flight. q = p) >= 1
+  invariant nine: forall p, q: process. p in T@q implies T@q[p] in Q@p or delivered(T@q[p]) and hb(T@q[p], T@q[p])
 """
 
 CONDITIONS = (
@@ -585,4 +602,35 @@ def test_random_protocols(seeds: range) -> None:
         assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
         happened += compared(loaded.specification.links[0], range(15))
     assert happened["alike"] > 100
-    assert happened["fault"] and happened["refused"]
+    assert happened["fault"]
+    assert happened["refused"]
+    assert happened["longer"] < happened["alike"] / 10
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_invariants(seed: int) -> None:
+    """The formulas of invariants about processes, messages and packets in flight have the interpreter's values."""
+    loaded = load_bytes(Path("drawn.thence"), random_text(seed).encode())
+    assert loaded.specification is not None
+    link = loaded.specification.links[0]
+    state = any_state(link)
+    formulas = {one.name: Evaluation(link.protocol, state, prefix="i").formula(one.body) for one in link.invariants}
+    names = Names({variable.name: at for at, variable in enumerate(link.protocol.state)})
+    happened: Counter[tuple[str, bool]] = Counter()
+    for number in range(60):
+        one = Random(1000 * seed + number)
+        drawn = Drawn(link, one.choice((2, 3)), one)
+        reader = Reader(drawn, drawn.structure, {})
+        tables = drawn.structure.tables
+
+        def symbol(name: str, drawn: Drawn = drawn, tables: Any = tables) -> Any:
+            return lambda *values: tables[name].get(tuple(drawn.element(value) for value in values), 0)
+
+        frame = Frame(processes=drawn.processes, all_states=drawn.locals, flying=drawn.packets)
+        frame.symbols = {each.name: symbol(each.name) for each in symbols(link.machine)}
+        frame.messages = [each for at, each in enumerate(drawn.messages) if tables["sent"][at,]]
+        for invariant in link.invariants:
+            expected = bool(compile_expression(invariant.body, names)(frame))
+            assert reader.truth(formulas[invariant.name]) == expected, invariant.name
+            happened[invariant.name, expected] += 1
+    assert len(happened) >= 2 * len(link.invariants) - 1
