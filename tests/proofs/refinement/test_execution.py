@@ -29,6 +29,7 @@ from thence.proofs.logic.formula import Unsupported, free_locals
 from thence.proofs.logic.structure import Structure, constant_table, evaluate, tuples
 from thence.proofs.machine.transitions import enabled, step, symbols
 from thence.proofs.refinement.execution import Execution
+from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.following import Check
 from thence.proofs.refinement.following import Path as Way
 from thence.proofs.refinement.obligations import Cause, causes, through
@@ -152,8 +153,8 @@ class Drawn:
                     self.write(tables, f"{name}.{label}", at, kind, part)
             case Collection(kind="option", item=item):
                 if value is not None:
-                    tables[f"{name}.some"][at] = True
-                    self.write(tables, f"{name}.value", at, item, value[0])
+                    tables[f"{name}.#some"][at] = True
+                    self.write(tables, f"{name}.#value", at, item, value[0])
             case Collection(kind="set", item=item):
                 for member in value:
                     tables[name][(*at, *self.terms(member, item))] = True
@@ -161,12 +162,12 @@ class Drawn:
                 first = self.random.randrange(3)
                 tables[f"{name}.#first"][at], tables[f"{name}.#next"][at] = first, first + len(value)
                 for number, member in enumerate(value, first):
-                    self.write(tables, f"{name}.at", (*at, number), item, member)
+                    self.write(tables, f"{name}.#at", (*at, number), item, member)
             case Map(key=key, value=kind):
                 for known, its in value:
                     place = (*at, *self.terms(known, key))
                     if not has_zero(kind):
-                        tables[f"{name}.has"][place] = True
+                        tables[f"{name}.#has"][place] = True
                     self.write(tables, name, place, kind, its)
             case _:
                 tables[name][at] = value if type_ == BOOL else self.element(value)
@@ -309,6 +310,10 @@ def compare(drawn: Drawn, taken: Taken) -> str:
     for variable, expected in zip(protocol.state, result.state, strict=True):
         found = reader.value(way.state.mine(variable.name), variable.type)
         assert found == expected, (variable.name, found, expected)
+        for (other,) in reader.all((PROCESS,)):
+            whose = reader.of(other)
+            there = expected if whose == process else drawn.locals[whose][protocol.state.index(variable)]
+            assert reader.value(way.state.of(variable.name, other), variable.type) == there, (variable.name, whose)
     sent = [
         Packet(emission.kind, process, emission.to, emission.arguments)
         for emission in result.emissions
@@ -387,12 +392,13 @@ def machine_step(drawn: Drawn, structure: Structure, process: int, event: Happen
             frame.locals[clause.peer] = peer
         if clause.when is not None and not compile_expression(clause.when, names)(frame):
             return structure
-        (target,) = clause.targets
-        action = action_of(link.machine, target.transition)
-        arguments = [
-            drawn.element(compile_expression(one, names)(frame)) for one in target.arguments if one is not None
-        ]
-        return step(action, arguments, structure) if enabled(action, arguments, structure) else None
+        for target in clause.targets:
+            action = action_of(link.machine, target.transition)
+            found = [compile_expression(one, names)(frame) for one in target.arguments if one is not None]
+            arguments = [drawn.element(one) for one in found]
+            if enabled(action, arguments, structure):
+                return step(action, arguments, structure)
+        return None
     return structure
 
 
@@ -415,13 +421,14 @@ def compared(link: ir.Link, seeds: Sequence[int]) -> Counter[str]:
     return happened
 
 
-@pytest.mark.parametrize("name", ["fifo", "synchronous", "two_phase_commit"])
+@pytest.mark.parametrize("name", ["fifo", "synchronous", "two_phase_commit", "ricart_agrawala"])
 def test_library(name: str) -> None:
     specification = load(name).specification
     assert specification is not None
     happened = compared(specification.links[0], range(80))
     assert happened["alike"] > 40
     assert not happened["unsupported"]
+    assert not happened["longer"]
     assert happened["refused"], "drawn machines refuse something"
 
 
@@ -447,6 +454,7 @@ protocol drawn:
   role boss: process = 1
   constant most: nat = 2
   record Out: m: message; n: nat
+  record Odd: has: bool; some: bool; value: nat; at: process
   message MSG(m: message, n: nat) carries m
   message ACK(n: nat)
   message CTL(q: process)
@@ -464,6 +472,8 @@ protocol drawn:
     U: map process to queue of Out
     E: map process to map nat to message
     C: map nat to Out
+    D: map process to Odd
+    G: option of Odd
 """
 
 LINK = """
@@ -471,8 +481,18 @@ conforms drawn to anything:
   causal_send(m) is causal_send(m)
   deliver m is deliver(m)
   send CTL(q) to j is tell(self, j)
+  receive CTL(q) from j is tell(j, q) or tell(q, self) or advance(self)
   receive ACK(x) from j is advance(self), when f or x > 1
   act(a, x) is tell(a, self)
+  invariant one: forall MSG(m, n) from p to q in flight. sent(m) and n > 0 or p = q
+  invariant two: exists ACK(x) from p to q in flight. n@p = x or told(q, p)
+  invariant three: forall p: process. (count ACK(x) from q to r in flight. r = p) <= 1
+  invariant four: forall p: process. (count ACK(x) from q to r in flight. r = p) + (count m in Q@p. m.src = p) = 1
+  invariant five: forall p, q: process. forall n in E@p[q]. sent(E@p[q][n]) and n >= steps(q)
+  invariant six: forall p: process, m: message. m in Q@p implies exists o in O@p. o.m = m or o.n < n@p
+  invariant seven: forall p: process. (count q: process. told(p, q) and q != p) <= steps(p)
+  invariant eight: exists p: process. S@p is empty and (count CTL(q) from a to b in flight. q = p) >= 1
+  invariant nine: forall p, q: process. p in T@q implies T@q[p] in Q@p or delivered(T@q[p]) and hb(T@q[p], T@q[p])
 """
 
 CONDITIONS = (
@@ -484,6 +504,7 @@ CONDITIONS = (
     "(count y in S. M[y] = 0) = 1", "(count p: process. p in T) + (count v in Q. v.src = self) <= 1",
     "S = {self}", "M[boss] + 1 <= n", "max(n, k) > 1", "if f then n = 0 else k = 0", "f iff n = k", "Q.size > 1",
     "n - k > 0", "Out(m: Q.first, n: n) in P", "E[self] is empty", "few(k)",
+    "self in D and D[self].has", "G is not none and G.value.some", "boss in D and D[boss].at = self",
 )  # fmt: skip
 STEPS = (
     "f := not f", "f := self in S", "n := n + 1", "n := n - 1", "k := k - n", "k := min(n, 2)", "S.add(self)",
@@ -499,7 +520,10 @@ STEPS = (
     "if true: var c = k; c := c + 1; k := c",
     "for p in process: for o in U[p]: send MSG(o.m, o.n) to p", "tell(boss)", "if f: return",
     "while n > 0: n := n - 1", "while O is not empty and O.first.n < 2: O.pop()", "if few(n): deliver_all()",
-    "for p in process: if p in S: send CTL(p) to p", "P.clear()", "Q.push(O.first.m)", "L := some(E[self][n].src)",
+    "for p in process: if p in S: send CTL(p) to p", "P.clear()",
+    "D[self] := Odd(has: f, some: true, value: n, at: boss)", "D.remove(boss)", "if self in D: D[self].has := not f",
+    "if self in D: G := some(D[self])", "if G is not none: D[boss] := G.value", "G := none",
+    "n := count p: process. p in S and M[p] < 2", "Q.push(O.first.m)", "L := some(E[self][n].src)",
 )  # fmt: skip
 WITH_MESSAGE = (
     "Q.push(m)", "O.push(Out(m: m, n: n))", "U[m.src].push(Out(m: m, n: k))", "T[m.src] := m", "E[m.dst][n] := m",
@@ -578,4 +602,35 @@ def test_random_protocols(seeds: range) -> None:
         assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
         happened += compared(loaded.specification.links[0], range(15))
     assert happened["alike"] > 100
-    assert happened["fault"] and happened["refused"]
+    assert happened["fault"]
+    assert happened["refused"]
+    assert happened["longer"] < happened["alike"] / 10
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_invariants(seed: int) -> None:
+    """The formulas of invariants about processes, messages and packets in flight have the interpreter's values."""
+    loaded = load_bytes(Path("drawn.thence"), random_text(seed).encode())
+    assert loaded.specification is not None
+    link = loaded.specification.links[0]
+    state = any_state(link)
+    formulas = {one.name: Evaluation(link.protocol, state, prefix="i").formula(one.body) for one in link.invariants}
+    names = Names({variable.name: at for at, variable in enumerate(link.protocol.state)})
+    happened: Counter[tuple[str, bool]] = Counter()
+    for number in range(60):
+        one = Random(1000 * seed + number)
+        drawn = Drawn(link, one.choice((2, 3)), one)
+        reader = Reader(drawn, drawn.structure, {})
+        tables = drawn.structure.tables
+
+        def symbol(name: str, drawn: Drawn = drawn, tables: Any = tables) -> Any:
+            return lambda *values: tables[name].get(tuple(drawn.element(value) for value in values), 0)
+
+        frame = Frame(processes=drawn.processes, all_states=drawn.locals, flying=drawn.packets)
+        frame.symbols = {each.name: symbol(each.name) for each in symbols(link.machine)}
+        frame.messages = [each for at, each in enumerate(drawn.messages) if tables["sent"][at,]]
+        for invariant in link.invariants:
+            expected = bool(compile_expression(invariant.body, names)(frame))
+            assert reader.truth(formulas[invariant.name]) == expected, invariant.name
+            happened[invariant.name, expected] += 1
+    assert len(happened) >= 2 * len(link.invariants) - 1

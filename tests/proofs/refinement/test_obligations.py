@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from thence.conformance.mutation.mutants import meaning, specification_mutants
 from thence.dsl import ir
 from thence.dsl.load import load, load_bytes, locate
 from thence.proofs.logic.formula import FALSE
@@ -16,6 +17,7 @@ from thence.proofs.machine.prover import proved_set
 from thence.proofs.prove import prove_specification
 from thence.proofs.refinement.obligations import obligations
 from thence.proofs.refinement.prover import prove_link
+from thence.proofs.scopes.link import check_link
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
@@ -55,7 +57,7 @@ conforms post to posts:
   invariant has_read: forall p: process, m: message. delivered(m) and dst(m) = p implies m in read@p
 """
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit")
+LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala")
 
 
 @pytest.fixture(scope="module")
@@ -218,3 +220,30 @@ def test_a_file_that_claims_too_much_is_not_as_expected() -> None:
 def test_the_library_says_which_links_are_proved() -> None:
     for name in LIBRARY:
         assert "\n  expect proved\n" in locate(name).read_text(encoding="utf-8")
+
+
+# --- all edits of a protocol ----------------------------------------------------------------------
+
+
+@pytest.mark.long(but=("post",))
+@pytest.mark.parametrize("name", ["post", "synchronous"])
+def test_what_is_proved_of_an_edited_protocol_is_true_in_scopes(session: ProofSession, name: str) -> None:
+    """Each edit of the protocol's text: where the link is proved, no run of its scopes refutes it."""
+    loaded = load_bytes(Path("post.thence"), POST.encode()) if name == "post" else load(name)
+    assert loaded.specification is not None
+    (link,) = loaded.specification.links
+    quick = session.with_one_solver().within(600)
+    inductive = proved_set(session, link.machine)
+    verdicts: dict[Verdict, int] = {}
+    for mutant in specification_mutants(loaded, link.protocol):
+        changed_text = meaning(mutant)
+        if changed_text is None:
+            continue
+        (protocol,) = changed_text.protocols
+        found = prove_link(quick, replace(link, protocol=protocol), inductive).verdict
+        verdicts[found] = verdicts.get(found, 0) + 1
+        if found is Verdict.PROVED:
+            for scope in link.scopes:
+                assert check_link(link, protocol, scope.workload).refuted is None, mutant.title
+    assert verdicts[Verdict.PROVED] >= 3
+    assert verdicts[Verdict.UNKNOWN] >= 3

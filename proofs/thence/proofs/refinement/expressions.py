@@ -300,9 +300,20 @@ class Evaluation:
         raise Unsupported(f"a quantifier over all of `{type_}` has no encoding")
 
     def _quantified(self, expr: ir.Quantified, bound: Mapping[str, Shape]) -> Value:
-        if expr.kind in ("count", "sum"):
-            raise Unsupported(f"a {expr.kind} that is not compared with 0 or 1 has no encoding")
+        if expr.kind == "sum":
+            raise Unsupported("`sum` has no encoding")
+        if expr.kind == "count":
+            return self._counted_processes(expr, bound)
         return self._over(expr, list(expr.variables), bound)
+
+    def _counted_processes(self, expr: ir.Quantified, bound: Mapping[str, Shape]) -> Value:
+        """The number of processes of which something is true: see NOTE(counting) in `logic.counting`."""
+        if len(expr.variables) != 1 or expr.variables[0].domain is not None or expr.variables[0].type != PROCESS:
+            raise Unsupported("a count of anything but processes that is not compared with 0 or 1 has no encoding")
+        name = self.name()
+        inside = self.value(expr.body, {**bound, expr.variables[0].name: Leaf(ir.Local(PROCESS, name))})
+        number = ir.Quantified(NAT, "count", (ir.Bound(PROCESS, name),), inside.term)
+        return Value(Leaf(number), _plain(forall((ir.Variable(name, PROCESS),), inside.defined)))
 
     def _over(self, expr: ir.Quantified, left: list[ir.Bound], bound: Mapping[str, Shape]) -> Value:
         if not left:

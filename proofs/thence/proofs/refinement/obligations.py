@@ -13,21 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import DST, SRC
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.run.machine_run import given_symbols
+from thence.proofs.logic.counting import has_counts
 from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
     Unsupported,
+    children,
+    conj,
     equal,
     forall,
     free_locals,
     holds,
+    implies,
     local,
     negation,
+    outer_foralls,
+    substitute,
     symbols_of,
 )
 from thence.proofs.logic.obligation import Obligation, Signature
@@ -125,7 +132,9 @@ def signature(link: ir.Link, more: Sequence[ir.Symbol] = ()) -> Signature:
     machine = signature_of(link.machine)
     sorts = (*machine.sorts, *(packet_sort(kind) for kind in link.protocol.packets))
     ends = () if any(one.name == "src" for one in machine.symbols) else (SRC, DST)
-    return Signature(sorts, ("process",), (*machine.symbols, *ends, *protocol_symbols(link.protocol), *more))
+    symbols = (*machine.symbols, *ends, *protocol_symbols(link.protocol), *more)
+    assert len({symbol.name for symbol in symbols}) == len(symbols), "two meanings of one symbol"
+    return Signature(sorts, ("process",), symbols)
 
 
 # --- the causes of steps --------------------------------------------------------------------------
@@ -280,6 +289,8 @@ def _initially(link: ir.Link) -> Iterator[Obligation]:
 def _obligation(
     link: ir.Link, name: str, facts: Sequence[ir.NamedFormula], goal: Term, more: Sequence[ir.Symbol] = ()
 ) -> Obligation:
+    if any(has_counts(each) for each in (goal, *(fact.body for fact in facts))):
+        facts, goal = _counted(facts, goal)
     constants: dict[str, Type] = {}
     for formula in (*(fact.body for fact in facts), goal):
         constants |= free_locals(formula)
@@ -288,6 +299,50 @@ def _obligation(
     whole = signature(link, more)
     kept = replace(whole, symbols=tuple(symbol for symbol in whole.symbols if symbol.name in used))
     return Obligation(name, kept, tuple(facts), ir.NamedFormula(name, goal), free)
+
+
+def _counted(facts: Sequence[ir.NamedFormula], goal: Term) -> tuple[Sequence[ir.NamedFormula], Term]:
+    """The same with the goal about processes that have names, and facts that count about these and SELF only.
+
+    The facts about counts relate counts that say the same number of names, see NOTE(counting): a count for all p, and
+    one for a process with a name, are not related otherwise. Fewer facts are known then, and so less is proved. Of each
+    count is known besides that no two are counted where it is at most 1.
+    """
+    variables, body = outer_foralls(goal)
+    named: dict[str, ir.Expr] = {one.name: ir.Local(one.type, f"#goal {one.name}") for one in variables}
+    processes = [SELF, *(term for term in named.values() if term.type == PROCESS)]
+    found: list[ir.NamedFormula] = []
+    for fact in facts:
+        if not has_counts(fact.body):
+            found.append(fact)
+            continue
+        outer, inside = outer_foralls(fact.body)
+        if all(variable.type == PROCESS for variable in outer):
+            for values in product(processes, repeat=len(outer)):
+                given = {variable.name: value for variable, value in zip(outer, values, strict=True)}
+                found.append(replace(fact, body=substitute(inside, given)))
+    goal = substitute(body, named)
+    counts = dict.fromkeys(one for formula in (*(fact.body for fact in found), goal) for one in _counts_of(formula))
+    return (*found, *(_at_most_one(count) for count in counts)), goal
+
+
+def _counts_of(formula: Term) -> Iterator[ir.Quantified]:
+    """The counts in a formula that are about constants only, not about what is bound around them."""
+    if isinstance(formula, ir.Quantified) and formula.kind == "count":
+        if all(name.startswith("#") for name in free_locals(formula)):
+            yield formula
+        return
+    for part in children(formula):
+        yield from _counts_of(part)
+
+
+def _at_most_one(count: ir.Quantified) -> ir.NamedFormula:
+    (bound,) = count.variables
+    one, other = (ir.Variable(f"{bound.name}'{at}", bound.type) for at in (1, 2))
+    both = conj(substitute(count.body, {bound.name: local(each)}) for each in (one, other))
+    few = ir.Comparison(BOOL, "<=", count, ir.Literal_(NAT, 1))
+    same = forall((one, other), implies(both, equal(local(one), local(other))))
+    return ir.NamedFormula("at most one is counted", implies(few, same))
 
 
 def _numbered(found: Sequence[Obligation]) -> tuple[Obligation, ...]:

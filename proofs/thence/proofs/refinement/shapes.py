@@ -161,21 +161,24 @@ def alike(left: Term, right: Term) -> Term:
 
 
 def symbols_of(name: str, parameters: tuple[ir.Variable, ...], type_: Type) -> tuple[ir.Symbol, ...]:
-    """The symbols that say a value of this type for each value of the parameters."""
+    """The symbols that say a value of this type for each value of the parameters.
+
+    What is no field of a record has a name with `#`, so that no field hides it.
+    """
     match type_:
         case Record(fields=fields):
             return tuple(one for label, part in fields for one in symbols_of(f"{name}.{label}", parameters, part))
         case Collection(kind="option", item=item):
-            some = ir.Symbol(f"{name}.some", parameters, BOOL)
-            return (some, *symbols_of(f"{name}.value", parameters, item))
+            some = ir.Symbol(f"{name}.#some", parameters, BOOL)
+            return (some, *symbols_of(f"{name}.#value", parameters, item))
         case Collection(kind="set", item=item):
             return (ir.Symbol(name, _more(parameters, leaves(item)), BOOL),)
         case Collection(kind="queue", item=item):
             ends = (ir.Symbol(f"{name}.{end}", parameters, NAT) for end in ENDS)
-            return (*ends, *symbols_of(f"{name}.at", _more(parameters, (NAT,)), item))
+            return (*ends, *symbols_of(f"{name}.#at", _more(parameters, (NAT,)), item))
         case Map(key=key, value=value):
             inner = _more(parameters, leaves(key))
-            there = () if has_zero(value) else (ir.Symbol(f"{name}.has", inner, BOOL),)
+            there = () if has_zero(value) else (ir.Symbol(f"{name}.#has", inner, BOOL),)
             return (*there, *symbols_of(name, inner, value))
         case Collection():
             raise refuse(type_)
@@ -206,18 +209,18 @@ def shape_of(name: str, arguments: tuple[Term, ...], type_: Type) -> Shape:
         case Record(fields=fields):
             return Parts(tuple(shape_of(f"{name}.{label}", arguments, part) for label, part in fields))
         case Collection(kind="option", item=item):
-            some = ir.Apply(BOOL, f"{name}.some", arguments)
-            return Perhaps(some, shape_of(f"{name}.value", arguments, item))
+            some = ir.Apply(BOOL, f"{name}.#some", arguments)
+            return Perhaps(some, shape_of(f"{name}.#value", arguments, item))
         case Collection(kind="set"):
             return Members(lambda terms: ir.Apply(BOOL, name, (*arguments, *terms)))
         case Collection(kind="queue", item=item):
             first, following = (ir.Apply(NAT, f"{name}.{end}", arguments) for end in ENDS)
-            return Window(first, following, lambda index: shape_of(f"{name}.at", (*arguments, index), item))
+            return Window(first, following, lambda index: shape_of(f"{name}.#at", (*arguments, index), item))
         case Map(value=value):
             return table(
                 value,
                 lambda terms: shape_of(name, (*arguments, *terms), value),
-                lambda terms: ir.Apply(BOOL, f"{name}.has", (*arguments, *terms)),
+                lambda terms: ir.Apply(BOOL, f"{name}.#has", (*arguments, *terms)),
             )
         case Collection():
             raise refuse(type_)
