@@ -81,7 +81,7 @@ LARGER: tuple[Mapping[str, int], ...] = (
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
 
-FIRST_SHARE = 0.6
+FIRST_SHARE = 0.5
 """Share of the time limit for the first attempt."""
 
 SHOTS = 0.25
