@@ -37,7 +37,9 @@ class FiniteRuns:
 
     def __post_init__(self) -> None:
         whole = {**self.universe, **full_universe(signature_of(self.machine), self.universe)}
-        self._unrolling = Unrolling(self.machine, Grounding(whole), symbols(self.machine), actions(self.machine))
+        self._unrolling = Unrolling(
+            self.machine, Grounding(whole), symbols(self.machine), actions(self.machine), may_end=True
+        )
         self._solver = self.process.new_solver()
         self._unrolling.start()
         for _ in range(self.depth):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -36,7 +37,7 @@ from thence.proofs.infer.naming import name_of
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
-from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates, vocabulary_of
+from thence.proofs.infer.vocabulary import Vocabulary, has_blocks, sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import Unsupported, forall, implies
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import induction_counterexample, run_counterexample
@@ -80,7 +81,7 @@ LARGER: tuple[Mapping[str, int], ...] = (
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
 
-FIRST_SHARE = 0.4
+FIRST_SHARE = 0.5
 """Share of the time limit for the first attempt."""
 
 SHOTS = 0.25
@@ -234,23 +235,25 @@ class _Search:
         self._names: dict[ir.Expr, str] = {}
 
     def run(self, process: SolverProcess) -> Inference:
-        """First without guards that were true of somebody, which solvers find hard; then with them."""
+        """First without guards that were true of somebody, which solvers find hard, then with them; or the other way
+        round, where messages can be blocked."""
         end = process.deadline
+        order: tuple[bool, ...] = (True, False) if has_blocks(self._machine) else (False, True)
+        if self._earlier is not None and self._earlier.reasons == order[1]:
+            order = order[1:]
         found = None
-        if self._earlier is None or not self._earlier.reasons:
+        if len(order) > 1:
             if self._ask is None:
                 process.deadline = self._started + FIRST_SHARE * (end - self._started)
-            try:
-                found = self._attempt(process, reasons=False)
-            except OutOfTime:
-                found = None
+            with suppress(OutOfTime):
+                found = self._attempt(process, reasons=order[0])
             if found is not None and (found.proved or found.refuted is not None):
                 return found
             self._earlier = None
+            self._note("again, with another vocabulary")
         process.deadline = end + self._waited
-        self._note("again, with reasons for what is marked")
         try:
-            return self._attempt(process, reasons=True)
+            return self._attempt(process, reasons=order[-1])
         except OutOfTime:
             if found is not None:
                 return found
@@ -319,7 +322,7 @@ class _Search:
         if search is None:
             if earlier is not None:
                 return replace(earlier, samples=tuple(samples))
-            return Kept(digest(machine), False, 0, (), (), (), tuple(samples), ())
+            return Kept(digest(machine), has_blocks(machine), 0, (), (), (), tuple(samples), ())
         new = [forest_of_run(machine, run) for run in search.refuting]
         return Kept(
             digest(machine),
@@ -374,6 +377,7 @@ class _Search:
         ]
         end = self._started + SHOTS * self._limits.seconds
         kept = () if self._earlier is None else self._earlier.samples
+        same = self._earlier is not None and self._earlier.machine == digest(machine)
         for number, universe in enumerate(SAMPLED[len(self._samplers) :], len(self._samplers)):
             self._note(f"random runs, universe {number + 1} of {len(SAMPLED)}")
             sampler = Sampler(self._session, machine, universe, self._limits.seed + number, shows)
@@ -381,7 +385,7 @@ class _Search:
             there = restore(sampler, machine, kept)
             if kept:
                 self.facts["samples"] = self.facts.get("samples", 0) + there
-            sampler.more(STATES - there, lambda: time.monotonic() > end)
+            sampler.more(STATES - there if same else STATES, lambda: time.monotonic() > end)
         return self._samplers
 
     def _violated(self, samplers: Sequence[Sampler]) -> Inference | None:

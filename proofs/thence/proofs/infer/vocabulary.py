@@ -150,6 +150,11 @@ def blocked(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
             yield exists((y,), conj((_general(body, action, y), later)))
 
 
+def has_blocks(machine: ir.Machine) -> bool:
+    """Whether a message can stand in the way of a transition."""
+    return any(True for action in actions(machine) for _ in blocked(action, machine))
+
+
 def _obstacles(action: Action) -> Iterator[tuple[ir.Expr, ir.Variable]]:
     for guard in action.guards:
         for part in split(guard.body):

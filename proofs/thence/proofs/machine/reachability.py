@@ -151,7 +151,11 @@ NUMBERS_BELOW = 16
 
 @dataclass(slots=True)
 class Unrolling:
-    """The machine's steps as constants: a choice for every step, cells for every state."""
+    """The machine's steps as constants: a choice for every step, cells for every state.
+
+    `may_end`: from some step on nothing may happen, so that also shorter runs are found at once, and those of machines
+    that come to rest.
+    """
 
     machine: ir.Machine
     grounding: Grounding
@@ -159,6 +163,7 @@ class Unrolling:
     actions: tuple[Action, ...]
     states: list[dict[str, Cells]] = field(default_factory=list)
     choices: list[dict[tuple[str, tuple[int, ...]], str]] = field(default_factory=list)
+    may_end: bool = False
 
     def start(self) -> None:
         free = free_at_first(self.machine)
@@ -171,7 +176,7 @@ class Unrolling:
             self.grounding.assertions.append(self.grounding.formula(axiom.body, state, {}))
 
     def advance(self) -> None:
-        """One more step: exactly one transition happens, and its guard is true."""
+        """One more step: exactly one transition happens, and its guard is true; or none any more, if runs may end."""
         number, before = len(self.choices), self.states[-1]
         choices: dict[tuple[str, tuple[int, ...]], str] = {}
         changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]] = {}
@@ -180,9 +185,10 @@ class Unrolling:
                 self._offer(action, number, before, choices, changes)
             except Unsupported as reason:
                 raise Unsupported(f"transition {action.name}: {reason}") from reason
-        self.grounding.assertions.append(any_of(choices.values()))
+        one_of = [*choices.values(), *self._end(number)]
+        self.grounding.assertions.append(any_of(one_of))
         self.grounding.assertions.extend(
-            any_of((negated(one), negated(other))) for one, other in combinations(choices.values(), 2)
+            any_of((negated(one), negated(other))) for one, other in combinations(one_of, 2)
         )
         self.choices.append(choices)
         self.states.append(
@@ -194,6 +200,16 @@ class Unrolling:
                 for symbol in self.symbols
             }
         )
+
+    def _end(self, number: int) -> tuple[str, ...]:
+        """The choice that nothing happens any more, if there is one: it stays."""
+        if not self.may_end:
+            return ()
+        name = f"@{number}~end"
+        self.grounding.constants[name] = "Bool"
+        if number:
+            self.grounding.assertions.append(any_of((negated(quoted(f"@{number - 1}~end")), quoted(name))))
+        return (quoted(name),)
 
     def _offer(
         self,

@@ -87,6 +87,8 @@ def _inferred(session: Session, request: InferRequest) -> Output:
         progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
     )
     text = "\n".join(_lines(each, session.verbosity) for each in found)
+    if request.resume:
+        text += "".join(f"\nno earlier search of {each.machine.name} was kept" for each in found if not each.facts)
     if any(each.kept is not None for each in found) and kept_at(str(path), "") is not None:
         text += "\nwhat was found is kept; --resume goes on with it"
     if request.write:

@@ -1,0 +1,31 @@
+"""Runs that end: a machine that comes to rest is searched like any other."""
+
+from __future__ import annotations
+
+import time
+
+from thence.dsl import ir
+from thence.dsl.check.stated.machine_formula import machine_formula
+from thence.dsl.find import specification
+from thence.proofs.infer.finite_runs import FiniteRuns
+from thence.proofs.infer.solver_process import SolverProcess
+
+MACHINE = specification("fifo").machines[0]
+
+
+def formula(text: str) -> ir.Expr:
+    body, faults = machine_formula(MACHINE, text, "a test")
+    assert body is not None and faults == ()
+    return body
+
+
+def test_a_short_run_is_found_at_any_depth() -> None:
+    for depth in (2, 6, 12):
+        with SolverProcess(time.monotonic() + 120) as process:
+            runs = FiniteRuns(MACHINE, {"process": 2, "message": 1}, depth, process)
+            found = runs.violation(formula("forall a. not sent(a)"))
+            assert found is not None and [action.name for action, _ in found.steps] == ["causal_send"]
+            assert runs.violation(formula("forall a. delivered(a) implies sent(a)")) is None
+            if depth > 2:
+                delivered = runs.violation(formula("forall a. not delivered(a)"))
+                assert delivered is not None and delivered.steps[-1][0].name == "deliver"
