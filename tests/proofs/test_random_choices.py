@@ -12,6 +12,7 @@ from tests.proofs.fairness.random_protocols import random_text, random_workload
 from tests.proofs.random_choices import with_choices
 from tests.proofs.test_random_protocols import Draw, Specify, Tally, compare
 
+from thence.dsl import ir
 from thence.dsl.load import load_bytes
 from thence.dsl.run import execute
 from thence.dsl.run.system import System
@@ -38,6 +39,33 @@ def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.Monke
         chosen += protocol.chooses
         compare(protocol, draw.workload(protocol), tally, most=800)
     assert tally.compared and chosen > 5
+
+
+LAZY = """
+protocol lazy:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    kept: queue of message
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: kept.push(m)
+  periodically:
+    either:
+      while kept is not empty:
+        deliver kept.first
+        kept.pop()
+    or: pass
+  eventually delivered
+"""
+
+
+def test_a_timer_that_may_do_something_need_not(specify: Specify) -> None:
+    """It fires again and again, and no choice is fair."""
+    (protocol,) = specify(LAZY).protocols
+    found = explore(protocol, ir.Workload(2, (1, 0), ((1,), (0,))), ["delivered"])
+    assert found.complete and found.violations.keys() == {"delivered"}
+    (always,) = specify(LAZY.replace("    or: pass\n", "    or: kept.clear()\n    or: deliver kept.first\n")).protocols
+    assert explore(always, ir.Workload(2, (1, 0), ((1,), (0,))), ["fault"]).violations.keys() == {"fault"}
 
 
 def said(found: Exploration) -> str:

@@ -31,6 +31,8 @@ class _Writing:
         action, process = step.action, f"p{step.action.process}"
         if any(isinstance(each, Delivered) and each.then is not None for each in step.outcome.emissions):
             raise NotPossible(f"step {number} sends inside a delivery, which a scenario cannot say: {step.title}")
+        if action.script:
+            raise NotPossible(f"step {number} chooses, which a scenario cannot say: {step.title}")
         match action.kind:
             case "send":
                 assert step.outcome.subject is not None

@@ -41,8 +41,9 @@ class Choice:
 
     @property
     def title(self) -> str:
-        """`p1: receive MSG(m0.1) from p0`."""
-        return self.step.title
+        """`p1: receive MSG(m0.1) from p0`, and what the step chooses."""
+        chosen = ", ".join(self.step.chosen)
+        return f"{self.step.title}; {chosen}" if chosen else self.step.title
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from thence.dsl import ir
 from thence.dsl.run.actions import Action, State
+from thence.dsl.run.choices import Choices
 from thence.dsl.run.execute import Guard
 from thence.dsl.run.interpreter import Interpreter
 from thence.dsl.run.system import System
@@ -69,7 +70,8 @@ class Follower:
         guards: tuple[Guard, ...] = ()
         fault = ""
         try:
-            guards = self._interpreter.step(action.process, local, cause, reactions, observe=True).guards
+            choices = Choices(action.script)
+            guards = self._interpreter.step(action.process, local, cause, reactions, choices, observe=True).guards
         except Fault as found:
             fault = str(found)
         lines = tuple(dict.fromkeys(span.line for span in self._visited))

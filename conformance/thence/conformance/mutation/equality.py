@@ -71,8 +71,10 @@ class StepRecord:
         return self._from.get((process, state), [])
 
     def likeness(self, mutated: ir.Protocol) -> Likeness:
-        """The likeness of a mutant of the protocol in the scope."""
+        """The likeness of a mutant of the protocol in the scope. Where one of them chooses, it is not looked for."""
         interpreter = Interpreter(in_scope(mutated, self.system.workload), self.system.workload.processes)
+        if interpreter.chooses or self.system.interpreter.chooses:
+            return "different"
         same = True
         guarded = interpreter.has_guard or self.system.interpreter.has_guard
         pairs: dict[tuple[int, int, LocalState], None] = {}

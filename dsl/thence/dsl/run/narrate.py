@@ -20,12 +20,14 @@ from thence.spec.user_error import UserError
 
 @dataclass(frozen=True, slots=True)
 class NarratedStep:
-    """One step of a run: its name, what it changed and emitted as lines, and the outcome."""
+    """One step of a run: its name, what it changed and emitted as lines, and the outcome. `chosen`: those of the lines
+    that say what it chose."""
 
     title: str
     details: tuple[str, ...]
     action: Action
     outcome: Outcome
+    chosen: tuple[str, ...] = ()
 
 
 class ReplayError(UserError, ValueError):
@@ -43,8 +45,9 @@ def run(system: System, actions: Sequence[Action], *, observe: bool = False) -> 
 
 def narrate(system: System, before: State, action: Action, outcome: Outcome) -> NarratedStep:
     """Names a step and says what it changed."""
-    details = tuple(_details(system, before, action, outcome))
-    return NarratedStep(_title(system, action, outcome), details, action, outcome)
+    chosen = tuple(_chosen(system, before, action))
+    details = (*chosen, *_details(system, before, action, outcome))
+    return NarratedStep(_title(system, action, outcome), details, action, outcome, chosen)
 
 
 def show_packet(system: System, packet: Packet | Sent) -> str:
@@ -86,14 +89,17 @@ def _title(system: System, action: Action, outcome: Outcome) -> str:
             return f"network: loses {shown} from p{packet.src} to p{packet.dst}"
 
 
-def _details(system: System, before: State, action: Action, outcome: Outcome) -> Iterator[str]:
-    old = system.local(before.locals[action.process])
-    new = system.local(outcome.state.locals[action.process])
+def _chosen(system: System, before: State, action: Action) -> Iterator[str]:
     for choice in system.chosen(before, action):
         if choice.type is None:
             yield f"takes branch {choice.value} of `either`"
         else:
             yield f"chooses {choice.name} = {show(choice.value, choice.type)}"
+
+
+def _details(system: System, before: State, action: Action, outcome: Outcome) -> Iterator[str]:
+    old = system.local(before.locals[action.process])
+    new = system.local(outcome.state.locals[action.process])
     for variable, was, now in zip(system.protocol.state, old, new, strict=True):
         if was != now:
             yield f"{variable.name}: {show(was, variable.type)} -> {show(now, variable.type)}"

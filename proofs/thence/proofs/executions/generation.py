@@ -104,7 +104,7 @@ def _steps(system: System, state: State, wanted: _Wanted) -> Iterator[tuple[Acti
                 yield action, outcome.state
     if arrives or not system.interpreter.has_timer:
         return
-    for action in system.ticks():
+    for action in (each for tick in system.ticks() for each in system.by_choice(state, tick)):
         outcome = system.apply(state, action)
         if _fits(state, action, outcome, wanted):
             yield action, _without_copies(system, state, outcome.state)

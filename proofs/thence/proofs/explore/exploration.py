@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
@@ -14,7 +15,7 @@ from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
 from thence.dsl.run.narrate import NarratedStep, run, violated
 from thence.dsl.run.promises import Instance
 from thence.dsl.run.system import System
-from thence.proofs.fairness.fairness import fairness_of, is_fair_turn, timers_of
+from thence.proofs.fairness.fairness import Fairness, fairness_of, is_fair_turn, timers_of
 from thence.proofs.fairness.tails import Owed, Starvation, owed_in
 
 PROGRESS_SECONDS = 0.2
@@ -211,16 +212,30 @@ def starving(system: System, actions: list[Action], starvation: Starvation) -> V
     assert all(owed in owed_in(again, state, name) for state in around), "what is owed comes on the way"
     assert _is_possible(again, states, [*stem, *turn]), "a step of the run is not possible"
     fairness, before = fairness_of(again), around[:-1] if turn else around
-    idle = [tick for tick in again.ticks() if fairness.class_of(again, tick) in timers_of(again)] if not turn else []
-    if again.workload.programs:  # which keep some timers from firing
-        idle = [tick for tick in again.late_timers(around[0]) if tick in idle]
-    assert all(again.apply(around[0], tick).state.locals == around[0].locals for tick in idle), "a timer does something"
+    idle = _idle_timers(again, around[0], fairness) if not turn else []
     assert is_fair_turn(again, fairness, before, turn or idle), "the run is not fair"
     if isinstance(owed, Instance):
         finding = Finding(name, starvation.process, detail=f"{owed} never comes")
     else:
         finding = Finding(name, starvation.process, owed)
     return Violation(finding, again, tuple(steps), cycle=len(turn), owed=owed)
+
+
+def _idle_timers(system: System, state: State, fairness: Fairness) -> list[Action]:
+    """The fair timers of a run that has come to its end: each can fire for ever without doing anything, by some choice.
+    Programs keep some timers from firing."""
+    fair = [tick for tick in system.ticks() if fairness.class_of(system, tick) in timers_of(system)]
+    if system.workload.programs:
+        able = {tick._replace(script=()) for tick in system.late_timers(state)}
+        fair = [tick for tick in fair if tick in able]
+    found: list[Action] = []
+    for tick in fair:
+        idle = (
+            each for each in system.by_choice(state, tick) if system.apply(state, each).state.locals == state.locals
+        )
+        found.extend(islice(idle, 1))
+    assert len(found) == len(fair), "a timer does something"
+    return found
 
 
 def _is_possible(system: System, states: Sequence[State], actions: Sequence[Action]) -> bool:
