@@ -213,7 +213,9 @@ class _Merge:
             text = change_text(change)
             part: WithBody | None = self._changed.get(text, known.get(text))
             if part is None:
-                notes = did_you_mean(text, known) or (f"there are: {listed(known)}",)
+                words, _, name = text.rpartition(" ")
+                alike = [each.rpartition(" ")[2] for each in known if each.rpartition(" ")[0] == words]
+                notes = did_you_mean(name, alike) or did_you_mean(text, known) or (f"there are: {listed(known)}",)
                 self.reporter.error("E0629", change.span, f"`{self.mutant.subject.text}` has no `{text}`", *notes)
             elif text in anew:
                 note = "make the edit in what is restated"
