@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
+from thence.dsl.check.mutants.mutant import part_text
 from thence.dsl.ir.types import Type
 from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Span
+from thence.dsl.write.statements import change_text
 from thence.lsp.naming.bodies import Bodies
 from thence.lsp.naming.explanations import BUILT_IN
 from thence.lsp.naming.members import (
@@ -49,8 +51,11 @@ class _Names:
         self.machines: dict[str, tuple[Symbol, Members]] = {}
         self.protocols: dict[str, tuple[Symbol, Members]] = {}
         self.scopes: dict[str, Names] = {}
+        self.subjects: dict[str, syntax.Protocol | syntax.Machine] = {}
         self.mutants: dict[str, dict[str, tuple[Symbol, Members]]] = {}
         for declaration in file.declarations:
+            if isinstance(declaration, syntax.Protocol | syntax.Machine):
+                self.subjects.setdefault(declaration.name.text, declaration)
             match declaration:
                 case syntax.Theory():
                     self._enter(self.theories, "theory", declaration, members_of_theory(declaration))
@@ -270,12 +275,31 @@ class _Names:
         self._behaviour(mutant, members)
         self._transitions(mutant.transitions, members)
         for change in mutant.changes:
-            self._change(change, members)
+            self._change(change, members, self._locals_of(mutant.subject.text, change, members))
         self._formulas(mutant.stable, members)
         self._expects(mutant.expects, members, mutant.subject.text)
 
-    def _change(self, change: syntax.Change, members: Members) -> None:
-        """What edits name of their subject; the local names of the part that they edit are not known here."""
+    def _locals_of(self, subject: str, change: syntax.Change, members: Members) -> Names:
+        """The local names of the part of the subject that is changed, as they are found where it stands."""
+        found = self.subjects.get(subject)
+        if found is None:
+            return {}
+        parts: tuple[syntax.Handler | syntax.Procedure | syntax.Transition, ...]
+        parts = found.transitions if isinstance(found, syntax.Machine) else (*found.handlers, *found.procedures)
+        part = next((each for each in parts if part_text(each) == change_text(change)), None)
+        if part is None:
+            return {}
+        before = len(self.bodies.found)
+        names = self.bodies.parameters(part.parameters, part.span, members)
+        if isinstance(part, syntax.Handler) and part.sender is not None:
+            names[part.sender.text] = self.bodies.local("parameter", part.sender, part.span)
+        self.bodies.block(part.body, part.span, members, names)
+        seen = self.bodies.found[before:]
+        del self.bodies.found[before:]
+        return {one.symbol.name: one.symbol for one in seen if one.declares}
+
+    def _change(self, change: syntax.Change, members: Members, names: Names) -> None:
+        """What edits name of their subject, and of the part that they edit: its local names."""
         known = {
             "procedure": members.procedures,
             "transition": members.transitions,
@@ -287,7 +311,7 @@ class _Names:
             edit = edits.pop(0)
             edits += edit.edits
             for block in ((edit.place,), edit.body):
-                self.bodies.block(block, change.span, members, {})
+                self.bodies.block(block, change.span, members, dict(names))
 
     def _expects(self, expects: Iterable[syntax.Expect], members: Members, protocol: str) -> None:
         for expect in expects:

@@ -155,7 +155,7 @@ def _handler(part: syntax.Handler) -> str:
             return part.event
 
 
-def _part_text(part: WithBody) -> str:
+def part_text(part: WithBody) -> str:
     """The part, as a change names it."""
     match part:
         case syntax.Procedure(name):
@@ -208,7 +208,7 @@ class _Merge:
 
     def make_changes(self, original: Sequence[WithBody], restated: Sequence[WithBody]) -> None:
         """Makes the edits of the mutant, in the parts that its subject has of these."""
-        known, anew = {_part_text(part): part for part in original}, {_part_text(part) for part in restated}
+        known, anew = {part_text(part): part for part in original}, {part_text(part) for part in restated}
         for change in self.mutant.changes:
             text = change_text(change)
             part: WithBody | None = self._changed.get(text, known.get(text))
