@@ -151,7 +151,7 @@ def ran(target: Target, manner: Manner) -> Execution:
     system = system_of(protocol, target.workload)
     again = manner.replay is not None
     taken = (
-        simulated(system, manner.seed, manner.steps, judged)
+        simulated(system, manner.seed, manner.steps, [name for name in judged if name not in protocol.witnesses])
         if manner.replay is None
         else replayed(system, [dict(step) for step in manner.replay])
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from thence.conformance.mutation.edits import Edit, applied, diff, text_of
 from thence.conformance.mutation.mutants import meaning, specification_mutants
 from thence.conformance.mutation.specification_edits import OPERATORS, protocol_edits
 from thence.dsl import ir
-from thence.dsl.load import Loaded, load
+from thence.dsl.load import Loaded, load, load_bytes
 from thence.dsl.text.syntax import Span
 
 
@@ -66,3 +68,25 @@ def test_edits_of_a_machine_touch_one_transition() -> None:
 def protocol_of(loaded: Loaded) -> ir.Protocol:
     assert loaded.specification is not None
     return loaded.specification.protocols[0]
+
+
+SHARED = """
+def most(a: nat, b: nat): if a < b then b else a
+
+protocol counting:
+  message MSG(m: message, n: nat) carries m
+  state:
+    seen: nat
+  on causal_send(m): send MSG(m, seen) to m.dst
+  on receive MSG(m, n) from j:
+    seen := most(seen, n) + 1
+    deliver m
+"""
+
+
+def test_definitions_of_the_file_stand_beside_the_subject() -> None:
+    loaded = load_bytes(Path("counting.thence"), SHARED.encode())
+    assert loaded.specification is not None
+    mutants = specification_mutants(loaded, loaded.specification.protocols[0])
+    read = [mutant for mutant in mutants if meaning(mutant) is not None]
+    assert read and len(read) > len(mutants) / 2

@@ -12,6 +12,8 @@ from thence.conformance.mutation.edits import Edit, applied, diff
 from thence.conformance.mutation.specification_edits import machine_edits, protocol_edits
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load_bytes
+from thence.dsl.text import syntax
+from thence.dsl.text.parse import parse
 
 SubjectKind: TypeAlias = Literal["protocol", "machine", "implementation"]
 
@@ -48,8 +50,11 @@ class Mutant:
 
 
 def text_alone(loaded: Loaded, subject: ir.Protocol | ir.Machine) -> str:
-    """The file with this declaration only: the rest says nothing of its mutants. Lines stay."""
-    own = set(range(subject.span.line, subject.span.end_line + 1))
+    """The file with this declaration and its definitions only: the rest says nothing of its mutants. Lines stay."""
+    tree, _ = parse("\n".join(loaded.source.lines), loaded.path.name)
+    assert tree is not None, "the file was read before"
+    defined = (each.span for each in tree.declarations if isinstance(each, syntax.Definition))
+    own = {line for span in (subject.span, *defined) for line in range(span.line, span.end_line + 1)}
     return "\n".join(line if number in own else "" for number, line in enumerate(loaded.source.lines, 1))
 
 

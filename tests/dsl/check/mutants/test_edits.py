@@ -93,6 +93,10 @@ WHERE = {"p": " with processes 2, sends 1 per process", "idea": ""}
             "on receive NOTE(n) from j:\n    if n > k:\n      k := n\n      if k = 3: pass\n"
             "    else: seen.add(j); return",
         ),
+        (
+            "on causal_send: replace for q in process by: send NOTE(k) to self",
+            "on causal_send(m):\n    send MSG(m) to m.dst\n    send NOTE(k) to self",
+        ),
         ("periodically clean: drop seen.clear()", "periodically clean: pass"),
         ("procedure note: replace k := k + n by: k := n", "procedure note(n: nat): k := n"),
         ("procedure note:\n    replace k   :=  (k + n) by:\n      k := n", "procedure note(n: nat): k := n"),
@@ -138,7 +142,7 @@ def test_the_subject_edited_before_stays_as_it_is_elsewhere() -> None:
     [
         ("on receive MSG: drop deliver k", "E0628", "`deliver m` (line 11, R.2)"),
         ("on receive NOTE: drop return", "E0628", "line 15"),
-        ("on receive MSK: drop deliver m", "E0629", "`on receive MSG`"),
+        ("on receive MSK: drop deliver m", "E0629", "`MSG`"),
         ("procedure deliver: drop deliver m", "E0629", "`procedure note`"),
         ("on receive MSG: replace deliver m by: deliver k", "E0301", "in mutant `x` of `p`"),
     ],
