@@ -10,15 +10,13 @@ import pytest
 from tests.proofs.fairness.by_definition import Definition, TooLarge
 from tests.proofs.fairness.random_protocols import random_text, random_workload
 from tests.proofs.random_choices import with_choices
-from tests.proofs.test_random_protocols import Draw, Specify, Tally, compare
+from tests.proofs.test_random_protocols import Draw, Specify, Tally, compare, keep_small
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
-from thence.dsl.run import execute
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Exploration
-from thence.proofs.native import disk_search, state_files, state_store
 
 LIVE = ("pass", "flag := not flag", "flag := true", "kept.clear()")
 
@@ -26,11 +24,7 @@ LIVE = ("pass", "flag := not flag", "flag := true", "kept.clear()")
 @pytest.mark.long(but=("0",))
 @pytest.mark.parametrize("start", range(0, 60, 10))
 def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
-    monkeypatch.setattr(execute, "STEP_BUDGET", 200)
-    for module in (disk_search, state_files):
-        monkeypatch.setattr(module, "PARTS", 4)
-    for module in (disk_search, state_store):
-        monkeypatch.setattr(module, "FIRST_INDEX", 1 << 10)
+    keep_small(monkeypatch)
     tally = Tally()
     chosen = 0
     for seed in range(start, start + 10):

@@ -380,14 +380,19 @@ def without_names(protocol: ir.Protocol) -> object:
     return plain(protocol)
 
 
-@pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 400, 8))
-def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
+def keep_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short loops, few parts of files, small indices."""
     monkeypatch.setattr(execute, "STEP_BUDGET", 200)
     for module in (disk_search, state_files):
         monkeypatch.setattr(module, "PARTS", 4)
     for module in (disk_search, state_store):
         monkeypatch.setattr(module, "FIRST_INDEX", 1 << 10)
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("start", range(0, 400, 8))
+def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
+    keep_small(monkeypatch)
     tally = Tally()
     for seed in range(start, start + 8):
         compare(*drawn(specify, seed), tally)

@@ -225,10 +225,7 @@ class BodyChecker:
                     "`for ref` is for queues, sliding arrays, and the values of maps",
                 )
         else:
-            domain = checker.infer(statement.domain)
-            variable = None if domain is None else element_type(domain.type)
-            if domain is not None and variable is None:
-                self.reporter.error("E0315", statement.domain.span, f"{a(domain.type)} has no elements to go through")
+            domain, variable = self._elements(statement.domain, "go through", checker)
         inner = self._introduce(checker, statement.name, variable, "reference" if statement.ref else "loop")
         body = self._block(statement.body, inner)
         if variable is None or (domain is None and not everyone):
@@ -241,10 +238,7 @@ class BodyChecker:
         if everyone:
             variable = self._all_of(statement)
         else:
-            domain = checker.infer(statement.domain)
-            variable = None if domain is None else element_type(domain.type)
-            if domain is not None and variable is None:
-                self.reporter.error("E0315", statement.domain.span, f"{a(domain.type)} has no elements to choose from")
+            domain, variable = self._elements(statement.domain, "choose from", checker)
         inner = self._introduce(checker, statement.name, variable, "constant")
         condition = None
         if statement.condition is not None:
@@ -257,6 +251,16 @@ class BodyChecker:
             statement.name.text, variable, domain, condition, body, otherwise,
             span=statement.span, label=statement.label,
         )  # fmt: skip
+
+    def _elements(
+        self, written: syntax.Expr, verb: str, checker: ExpressionChecker
+    ) -> tuple[ir.Expr | None, Type | None]:
+        """A collection, and the type of its elements; None for what is at fault."""
+        domain = checker.infer(written)
+        variable = None if domain is None else element_type(domain.type)
+        if domain is not None and variable is None:
+            self.reporter.error("E0315", written.span, f"{a(domain.type)} has no elements to {verb}")
+        return domain, variable
 
     def _all_of(self, statement: syntax.For | syntax.Choose) -> Type | None:
         """`for p in process`: no other type can be gone through."""

@@ -55,10 +55,13 @@ class Choices:
             return 0
         position = len(self.options)
         self.options.append(count)
-        taken = self.script[position] if position < len(self.script) else 0
+        taken = self._alternative(position, count)
         if taken >= count:
             raise Fault("this alternative is not there")
         return taken
+
+    def _alternative(self, position: int, count: int) -> int:
+        return self.script[position] if position < len(self.script) else 0
 
     @property
     def taken(self) -> Script:
@@ -74,11 +77,7 @@ class Drawn(Choices):
         Choices.__init__(self)
         self._draw = draw
 
-    def pick(self, count: int) -> int:
-        """The alternative to take, of `count`."""
-        if count == 1:
-            return 0
-        self.options.append(count)
+    def _alternative(self, position: int, count: int) -> int:
         taken = self._draw.randrange(count)
         self.script = (*self.script, taken)
         return taken

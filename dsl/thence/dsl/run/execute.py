@@ -227,7 +227,7 @@ def _either(branches: list[Executor]) -> Executor:
         at = 0
         if frame.choices is not None:
             at = frame.choices.pick(len(branches))
-            frame.choices.chosen.append(Chosen("either", at + 1, None))
+            frame.choices.chosen.append(Chosen("", at + 1, None))
         return branches[at](frame)
 
     return run

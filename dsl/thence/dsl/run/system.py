@@ -243,9 +243,7 @@ class System:
 
     def _alternatives(self, state: State, action: Action) -> Iterator[Action]:
         """The action, once for each way in which the process chooses and the application reacts."""
-        for chosen in self.by_choice(state, action):
-            if self._in_program(state, chosen):
-                yield chosen
+        yield from self._by_choice_in_program(state, action)
         yield from self._reacting(state, action)
 
     def by_choice(self, state: State, action: Action) -> Iterator[Action]:
@@ -321,8 +319,15 @@ class System:
 
     def arrivals(self, state: State, number: int) -> Iterator[Action]:
         """The arrivals of a packet that may come next: one for each way in which its receiver chooses."""
-        arrival = Action("receive", self.packet(number).dst, (), number)
-        yield from (each for each in self.by_choice(state, arrival) if self._in_program(state, each))
+        yield from self._by_choice_in_program(state, Action("receive", self.packet(number).dst, (), number))
+
+    def every_arrival(self, state: State) -> Iterator[Action]:
+        """The arrivals of all packets that may come next."""
+        for number in self._heads(state):
+            yield from self.arrivals(state, number)
+
+    def _by_choice_in_program(self, state: State, action: Action) -> Iterator[Action]:
+        yield from (each for each in self.by_choice(state, action) if self._in_program(state, each))
 
     def _heads(self, state: State) -> Iterator[int]:
         """The distinct packets that the network could let arrive next."""
@@ -608,7 +613,7 @@ class System:
         Timers fire whenever nothing is in flight, whatever `ticks` says; beyond `ticks` only once there is nothing to
         send either.
         """
-        actions = [arrival for number in self._heads(state) for arrival in self.arrivals(state, number)]
+        actions = list(self.every_arrival(state))
         sends = list(self._assumed(state, sending=sending))
         waits = bool(actions) or (bool(sends) and self.counts_timers)
         timers = [] if waits and not self.ticks_at_any_moment else self.late_timers(state)
@@ -618,7 +623,7 @@ class System:
         """The timers, as they fire when nothing is in flight, whatever `ticks` says."""
         if self.interpreter.has_timer and (self.is_quiet(state) or self.ticks_at_any_moment):
             for tick in self.ticks():
-                yield from (each for each in self.by_choice(state, tick) if self._in_program(state, each))
+                yield from self._by_choice_in_program(state, tick)
 
     def ticks(self) -> list[Action]:
         """Each timer of each process."""

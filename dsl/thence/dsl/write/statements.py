@@ -7,6 +7,7 @@ its header. A tree without places is printed one statement a line.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import assert_never
 
 from thence.dsl.text import syntax
@@ -179,8 +180,13 @@ def _if(statement: syntax.If, prefix: str, depth: int, column: int, bare: BareLi
         case (syntax.If() as nested,):
             return lines + _if(nested, "else ", depth, column, bare)
         case _:
-            start = bare.last_in(then[-1].span.end_line, otherwise[0].span.line)
-            return lines + with_body([Line(depth, "else", start, start, column)], start, otherwise, bare)
+            return lines + _further("else", then, otherwise, Line(depth, "", column=column), bare)
+
+
+def _further(word: str, before: tuple[Stmt, ...], body: tuple[Stmt, ...], place: Line, bare: BareLines) -> list[Line]:
+    """A further body of a statement, under a line of one word, at the depth and column of `place`."""
+    start = bare.last_in(before[-1].span.end_line, body[0].span.line)
+    return with_body([replace(place, text=word, start=start, end=start)], start, body, bare)
 
 
 def _choose(statement: syntax.Choose, depth: int, bare: BareLines) -> list[Line]:
@@ -192,22 +198,17 @@ def _choose(statement: syntax.Choose, depth: int, bare: BareLines) -> list[Line]
     lines = with_body(header, domain.span.end_line, statement.body, bare)
     if not statement.otherwise:
         return lines
-    start = bare.last_in(statement.body[-1].span.end_line, statement.otherwise[0].span.line)
-    return lines + with_body(
-        [Line(depth, "else", start, start, statement.span.column)], start, statement.otherwise, bare
-    )
+    place = Line(depth, "", column=statement.span.column)
+    return lines + _further("else", statement.body, statement.otherwise, place, bare)
 
 
 def _either(
     statement: syntax.Either, branches: tuple[tuple[Stmt, ...], ...], depth: int, bare: BareLines
 ) -> list[Line]:
-    column, start = statement.span.column, statement.span.line
-    lines: list[Line] = []
-    for position, branch in enumerate(branches):
-        if position:
-            start = bare.last_in(branches[position - 1][-1].span.end_line, branch[0].span.line)
-        word = "or" if position else "either"
-        lines += with_body([Line(depth, word, start, start, column)], start, branch, bare)
+    line, place = statement.span.line, Line(depth, "", column=statement.span.column)
+    lines = with_body([replace(place, text="either", start=line, end=line)], line, branches[0], bare)
+    for before, branch in pairwise(branches):
+        lines += _further("or", before, branch, place, bare)
     return lines
 
 

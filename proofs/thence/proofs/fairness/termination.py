@@ -47,7 +47,7 @@ def _is_acyclic(system: System, states: Collection[State]) -> bool:
         return state._replace(history=history, sends=system.workload.sends, ticks=(), duplicates=0, losses=0)
 
     def after(state: State) -> Iterator[State]:
-        for arrival in (each for number in system.receivable(state) for each in system.arrivals(state, number)):
+        for arrival in system.every_arrival(state):
             outcome = system.apply(state, arrival)
             if not any(finding.property == "fault" for finding in outcome.findings):
                 yield bare(outcome.state)
