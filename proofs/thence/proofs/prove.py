@@ -108,6 +108,11 @@ def is_claimed(link: ir.Link) -> bool:
     return any(expect.verdict == "proved" for expect in link.expects)
 
 
+def link_statement(link: ir.Link) -> str:
+    """The name of a link's result."""
+    return f"every event is enabled in {link.machine.name}"
+
+
 def link_names(specification: ir.Specification) -> tuple[str, ...]:
     """The names of links; of those that the file does not say to be proved, a proof is tried where they are named."""
     return tuple(link.name for link in specification.links)
@@ -250,7 +255,7 @@ def _link_proof(
     assessment = prove_link(noted, link, inductive[machine.name])
     wanted = Verdict.PROVED if is_claimed(link) else None
     result = Result(
-        f"every event is enabled in {machine.name}",
+        link_statement(link),
         "link",
         link.name,
         assessment.verdict,

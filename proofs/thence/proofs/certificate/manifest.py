@@ -64,7 +64,7 @@ class CertifiedStatement:
     """A statement and its verdict; `obligations` are files. See `statement.Statement`."""
 
     name: str
-    kind: Literal["theorem", "machine", "mutant"]
+    kind: Literal["theorem", "machine", "mutant", "link"]
     subject: str
     verdict: Verdict
     level: Level

@@ -154,15 +154,18 @@ def _specification(reading: Reading, manifest: Manifest) -> tuple[ir.Specificati
 
 
 def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ...]:
-    """The names to prove: theorems, machines and mutants of the statements that rest on obligations."""
+    """The names to prove: theorems, machines, mutants and links of the statements that rest on obligations."""
     there = {
         "theorem": [theorem.name for theorem in specification.theorems],
         "machine": [machine.name for machine in specification.machines],
         "mutant": [mutant.name for mutant in specification.mutants],
+        "link": [link.name for link in specification.links],
     }
     wanted: dict[str, None] = {}
     for each in manifest.statements:
-        named = {"theorem": each.name, "machine": each.subject}.get(each.kind, each.name.partition(": ")[0])
+        named = {"theorem": each.name, "machine": each.subject, "link": each.subject}.get(
+            each.kind, each.name.partition(": ")[0]
+        )
         if each.obligations and named in there[each.kind]:
             wanted[named] = None
     return tuple(wanted)

@@ -14,6 +14,7 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
+from thence.proofs.certificate.link_id import link_id
 from thence.proofs.certificate.manifest import Key, Shows
 from thence.proofs.certificate.statement_id import machine_statement_id, theorem_id
 from thence.proofs.logic.formula import free_locals
@@ -24,7 +25,7 @@ from thence.proofs.machine.step_prover import WITNESS, step_statements
 from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.machine.transitions import actions, axiom_faults
 from thence.proofs.machine.witness import witness_shows
-from thence.proofs.prove import expected_names
+from thence.proofs.prove import expected_names, is_claimed, link_statement
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
@@ -32,17 +33,20 @@ from thence.spec.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of a statement: a theorem, or a machine (also that of a mutant) and the statement's name in it."""
+    """The subject of a statement: a theorem, a link, or a machine (of a mutant, too) and the name of what it states."""
 
     theorem: ir.Theorem | None
     machine: ir.Machine | None
     name: str
+    link: ir.Link | None = None
 
     @property
     def id(self) -> str:
         """The statement id. Raises: ValueError where the machine has no such statement."""
         if self.theorem is not None:
             return theorem_id(self.theorem)
+        if self.link is not None:
+            return link_id(self.link)
         assert self.machine is not None
         return machine_statement_id(self.machine, self.name)
 
@@ -66,7 +70,7 @@ class Statement:
     """
 
     name: str
-    kind: Literal["theorem", "machine", "mutant"]
+    kind: Literal["theorem", "machine", "mutant", "link"]
     subject: str
     verdict: Verdict
     says: tuple[str, ...]
@@ -92,6 +96,7 @@ def stated(specification: ir.Specification) -> tuple[Key, ...]:
             if any(not expectation.names for expectation in mutant.expects):
                 named.append(mutant.name)
             found.extend(("mutant", mutant.subject, name) for name in named)
+    found.extend(("link", link.name, link_statement(link)) for link in specification.links if is_claimed(link))
     return tuple(dict.fromkeys(found))
 
 
@@ -107,10 +112,14 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
         "theorem",
         "machine",
         "mutant",
+        "link",
     ):
         return None
     subject = subject_of(specification, result.kind, result.subject, result.name)
-    if subject is None or (subject.machine is not None and axiom_faults(subject.machine)):
+    if subject is None:
+        return None
+    machine = subject.machine if subject.link is None else subject.link.machine
+    if machine is not None and axiom_faults(machine):
         return None
     if not assessment.discharges and rested_on(subject, assessment.verdict) is None:
         return None
@@ -133,6 +142,8 @@ def rested_on(subject: Subject, verdict: Verdict) -> tuple[tuple[Shows, str], ..
     A refutation is an execution or a run. Only what says that runs exist is proved by runs, and refuted by obligations.
     """
     machine = subject.machine
+    if subject.link is not None:
+        return None
     if machine is not None and subject.name == VACUITY:
         shown: list[tuple[Shows, str]] = [("happens", action.name) for action in actions(machine)]
         due = sorted([*shown, ("possible", witness_shows(machine))], key=lambda each: each[1])
@@ -153,6 +164,9 @@ def subject_of(specification: ir.Specification, kind: str, subject: str, name: s
             if machine is None:
                 return None
             return Subject(None, stating(machine, expected_names(machine.expects)), name)
+        case "link":
+            link = next((each for each in specification.links if each.name == subject), None)
+            return None if link is None or link_statement(link) != name else Subject(None, None, name, link)
         case _:
             mutant, _, stated = name.partition(": ")
             found = next((e for e in specification.mutants if (e.subject, e.name) == (subject, mutant)), None)
@@ -180,6 +194,8 @@ def _said(subject: Subject) -> tuple[str, ...]:
         assumed = (f"assume {each.name}: {show_expression(each.body)}" for each in theorem.assume)
         proved = (f"prove {each.name}: {show_expression(each.body)}" for each in theorem.prove)
         return (*assumed, *proved)
+    if subject.link is not None:
+        return _said_of_link(subject.link)
     assert subject.machine is not None
     if subject.name == VACUITY:
         also = f", and in one {POSSIBLE}" if subject.machine.delivery != "off" else ""
@@ -187,6 +203,28 @@ def _said(subject: Subject) -> tuple[str, ...]:
     if subject.name == HISTORY:
         return ("the facts about the history that the language builds in are true in every reachable state",)
     return _said_of_machine(subject.machine, subject.name)
+
+
+def _said_of_link(link: ir.Link) -> tuple[str, ...]:
+    """The statement, and what is a step of the machine by which clause."""
+    stated = (
+        f"in every run of {link.protocol.name} among any number of processes, with any number of messages, "
+        f"each event is a step that {link.machine.name} allows"
+    )
+    return (stated, *(f"clause: {_clause(each)}" for each in link.clauses))
+
+
+def _clause(clause: ir.Clause) -> str:
+    parameters = ", ".join(each.name for each in clause.parameters)
+    event = f"{clause.event.replace('_', ' ') if clause.kind else clause.event} {clause.kind or ''}".strip()
+    peer = f" {'to' if clause.event == 'send' else 'from'} {clause.peer}" if clause.peer else ""
+    when = f" when {show_expression(clause.when)}" if clause.when is not None else ""
+    targets = " or ".join(f"{each.transition}({_arguments(each)})" for each in clause.targets) or "silent"
+    return f"{event}({parameters}){peer}{when} is {targets}{', once' if clause.once else ''}"
+
+
+def _arguments(target: ir.Target) -> str:
+    return ", ".join("_" if each is None else show_expression(each) for each in target.arguments)
 
 
 def _said_of_machine(machine: ir.Machine, name: str) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ def trust_base(manifest: Manifest) -> str:
         f"# What has to be trusted\n\nA certificate of the format {FORMAT} with {numbers}"
         f"{len(manifest.statements) - proved} by finite evidence.\nWhoever has checked it still believes this:\n"
     )
-    parts = [heading, _DERIVATION]
+    linked = any(statement.kind == "link" for statement in manifest.statements)
+    parts = [heading, _DERIVATION + (_LINKED if linked else _UNLINKED) + _HASHES]
     if manifest.obligations:
         parts.append(_solvers(manifest))
     if any(statement.evidence for statement in manifest.statements):
@@ -45,8 +46,21 @@ _DERIVATION = dedent("""\
       a file say which formula and which symbol each line is.
     - **The history that machines have built in**: that `causal_send` and `deliver` record happens-before as the
       language defines it. The facts about the history are obligations like all others, not axioms.
-    - **The step from machine to implementation** is not part of a certificate. That an algorithm as published, or a
+    """)
+
+_UNLINKED = dedent("""\
+    - **The step from machine to implementation** is not part of this certificate. That an algorithm as published, or a
       program, behaves like the machine is checked by links (every run of a scope) and by conformance runs (sampled).
+    """)
+
+_LINKED = dedent("""\
+    - **The formulas of handlers**: for a link there is an obligation for every way through a handler and every
+      invariant of the link, made by symbolic execution. That a handler does what its formulas say is held against the
+      interpreter by tests, and not proved; that a loop comes to its end is not shown.
+    - **The step from protocol to program** is not part of this certificate. Conformance runs check it, by samples.
+    """)
+
+_HASHES = dedent("""\
     - **SHA-256**: that nobody finds two texts with the same hash.
     """)
 
