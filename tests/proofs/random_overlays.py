@@ -27,7 +27,7 @@ def with_overlay(text: str, seed: int) -> str:
 GUARDED = (
     r"if \2 in neighbors: send \1 to \2",
     r"if \2 in neighbors: send \1 to \2",
-    r"for near in neighbors: send \1 to near",
+    r"for next_to in neighbors: send \1 to next_to",
 )
 
 
