@@ -48,6 +48,14 @@ def workload_of(lines: Iterable[str], kind: ProtocolKind) -> ir.Workload:
     return _built((), lines, kind)
 
 
+def links_of(text: str, processes: int) -> topology.Edges:
+    """The links of an overlay that `links TEXT` gives among so many processes: `0 to 1; 1 with 2`.
+
+    Raises: Unsettled.
+    """
+    return workload_of([f"processes {processes}", f"links {text}"], ProtocolKind(overlay=True)).links
+
+
 def adapt(workload: ir.Workload, lines: Sequence[str], kind: ProtocolKind) -> ir.Workload:
     """The workload with the settings of these lines in the place of its own.
 
