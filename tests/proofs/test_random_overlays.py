@@ -1,4 +1,4 @@
-"""Drawn protocols on drawn overlays: native code, and the overlay in plain expressions, find what the interpreter does."""
+"""Drawn protocols on drawn overlays: all engines find the same, and so does the overlay in plain expressions."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.Monke
 
 @pytest.mark.long(but=("0",))
 @pytest.mark.parametrize("start", range(0, 320, 40))
-def test_an_overlay_is_what_it_is_spelled_out_to(
-    specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int
-) -> None:
+def test_an_overlay_is_what_it_is_spelled_out_to(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     """The same states and violations; so a packet to another than a neighbor is a fault in both, or in neither."""
     monkeypatch.setattr(execute, "STEP_BUDGET", 200)
     compared = faulty = 0

@@ -19,8 +19,8 @@ from thence.conformance.systems.strangers import said_besides
 from thence.conformance.systems.subject import Subject, SubjectError, first_kinds, load_subject
 from thence.conformance.systems.system import ExternalSystem, Limits
 from thence.dsl import ir
-from thence.dsl.run.scoped import on_links
 from thence.dsl.find import named_protocol
+from thence.dsl.run.scoped import on_links
 from thence.spec.events import printable
 
 

@@ -23,7 +23,7 @@ from thence.impl.commands import AnyProcess, Delivery, Send
 from thence.spec.user_error import UserError
 
 MakeProcess: TypeAlias = Callable[..., AnyProcess]
-"""Makes process `identity` of `processes`, its two arguments; on an overlay it is given its `neighbors`, too, see `made`.
+"""Makes process `identity` of `processes`, its two arguments; on an overlay it is given its `neighbors`, too (`made`).
 See also `thence.conformance.systems.foreign`."""
 
 System: TypeAlias = str | Callable[[int, int], Any]

@@ -32,8 +32,8 @@ Settings = Mapping[str, Setting]
 @dataclass(frozen=True, slots=True)
 class ProtocolKind:
     """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree or an
-    overlay, the names of its timers, whether its application sends messages, and what else it does: each input with the names and
-    types of its parameters. `constants`: name, type and value of each constant and role. `chooses`: whether a step may
+    overlay, the names of its timers, whether its application sends messages, and what else it does: each input with the
+    names and types of its parameters. `constants`: name, type and value of each constant and role. `chooses`: whether a step may
     have several outcomes.
     """
 
@@ -369,7 +369,18 @@ def _check_input(
             reporter.error("E0624", setting.span, said, "values are named for parameters of type nat")
 
 
-SETTING_WORDS = ("processes", "sends", "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "links", "fifo")
+SETTING_WORDS = (
+    "processes",
+    "sends",
+    "duplicates",
+    "losses",
+    "ticks",
+    "capacity",
+    "destinations",
+    "tree",
+    "links",
+    "fifo",
+)
 """The words of settings that a misspelt one may be meant for."""
 
 

@@ -398,7 +398,8 @@ class Workload:
     `run.identity_reuse`); a number: each at most so often a process, at any moment; `timers` has other numbers for
     some timers, by name. `inputs`: what the application does besides sending; inputs that no process has are left out.
     `tree` has the edges of a tree network; empty where the processes form a line. `links` has those of an overlay, in
-    ascending order; empty where each process has a link to each other one. `fifo`: channels keep their order, whatever the protocol's network may do.
+    ascending order; empty where each process has a link to each other one. `fifo`: channels keep their order, whatever
+    the protocol's network may do.
     `constants` has the values of constants and roles that are not those of the protocol's text, by name.
     """
 

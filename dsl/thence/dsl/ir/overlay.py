@@ -12,7 +12,18 @@ from typing import Any
 from thence.dsl.ir import topology
 from thence.dsl.ir.declarations import Protocol, StateVariable
 from thence.dsl.ir.statements import Send
-from thence.dsl.ir.terms import Comparison, Conditional, Expr, Literal_, Member, Query, SelfProcess, SetOf, StateOf, Zero
+from thence.dsl.ir.terms import (
+    Comparison,
+    Conditional,
+    Expr,
+    Literal_,
+    Member,
+    Query,
+    SelfProcess,
+    SetOf,
+    StateOf,
+    Zero,
+)
 from thence.dsl.ir.types import BOOL, PROCESS, Collection
 from thence.dsl.text.syntax import Span
 

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
+from thence.dsl.ir import topology
 from thence.dsl.ir.constants import with_values
 from thence.dsl.ir.observability import judged_in_states, judged_in_steps
-from thence.dsl.ir import topology
 from thence.dsl.ir.topology import NEIGHBORS, NEXT_HOP, Edges
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.choices import Choices

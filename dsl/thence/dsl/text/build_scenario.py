@@ -8,7 +8,7 @@ from typing import Any
 from thence.dsl.text import syntax
 from thence.dsl.text.build_body import BodyBuilder, Children, extent, pick
 from thence.dsl.text.lines import Word
-from thence.dsl.text.syntax import Assertion, Cast, Given, Name, Node, ScenarioStep, LinkLine
+from thence.dsl.text.syntax import Assertion, Cast, Given, LinkLine, Name, Node, ScenarioStep
 
 
 @dataclass(frozen=True, slots=True)

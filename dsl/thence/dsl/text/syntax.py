@@ -185,8 +185,8 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 class Setting(Node):
     """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`, the input of `INPUT N per process`
     (`input`), the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`), or the constant or role of
-    `quorum = 3` (`given`). `names` are the words of `about`, with their places in the text. `mutual` says of each edge of
-    `links` whether it is for both directions: `0 with 1`.
+    `quorum = 3` (`given`). `names` are the words of `about`, with their places in the text. `mutual` says of each
+    edge of `links` whether it is for both directions: `0 with 1`.
     """
 
     name: Literal[
@@ -396,7 +396,8 @@ class Scope(Declaration):
     How many messages: `processes N`; `sends K per process` (values (K,)) or `sends 2, 1, 1` (a number for each
     process); `for ever P, Q` with `capacity N`; `any number of messages`. To whom: `destinations 0 to 1, 2; 1 to 2`
     (edges; without it, to any other process); `self sends`. When: `prompt sends`, `reactive sends`, `program P: ...`.
-    The network: `fifo`; `tree 0 to 1, 2`; `links 0 to 1; 1 with 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (each
+    The network: `fifo`; `tree 0 to 1, 2`; `links 0 to 1; 1 with 2`;
+    `duplicates N`, `losses N` (at most N in an execution); `ticks N` (each
     timer at most N times a process, at any moment; without it, timers fire only when no packet is in flight), `ticks
     TIMER N` (this timer). What the application does besides: `INPUT 2 per process` or `INPUT 1, 0, 0` (how often each
     process has this input), `INPUT k in 0, 1` (the values of its parameter k). `quorum = 3`, the value of a constant or

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from thence.dsl.text.syntax import Cast, Given, Name, ScenarioStep, LinkLine
+from thence.dsl.text.syntax import Cast, Given, LinkLine, Name, ScenarioStep
 from thence.dsl.write.expressions import list_text
 from thence.dsl.write.settings import given_text
 

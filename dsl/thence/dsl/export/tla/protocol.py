@@ -16,8 +16,8 @@ from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
 from thence.dsl.export.tla.names import Names, prelude, words
 from thence.dsl.export.tla.statements import Operators, packet_field
 from thence.dsl.ir.observability import beyond_states
-from thence.dsl.ir.types import BOOL, Type
 from thence.dsl.ir.overlay import spelled_out
+from thence.dsl.ir.types import BOOL, Type
 from thence.dsl.run.scoped import in_scope
 
 _MODULE_NAMES = words("""
