@@ -156,8 +156,8 @@ KEYWORDS: dict[str, str] = {
     # links and scenarios
     "internal": "`internal T, ...`: transitions that the machine takes by itself after each event.",
     "once": "`once`: a second occurrence with the same arguments is silent.",
-    "link": "In a scenario, `link p to q` is an edge of the tree network or a link of the overlay; `link p with q` is one "
-    "for both directions. As a name, the link of a protocol to its machine.",
+    "link": "In a scenario, `link p to q` is an edge of the tree network or a link of the overlay; `link p with q` is "
+    "one for both directions. As a name, the link of a protocol to its machine.",
     "receives": "`p receives KIND(...) from q`: such a packet arrives.",
     "cannot": "`p cannot receive KIND(...) from q`: no such packet can arrive now.",
     "loses": "`network loses KIND(...) from p to q`",

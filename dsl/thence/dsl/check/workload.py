@@ -33,8 +33,8 @@ Settings = Mapping[str, Setting]
 class ProtocolKind:
     """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree or an
     overlay, the names of its timers, whether its application sends messages, and what else it does: each input with the
-    names and types of its parameters. `constants`: name, type and value of each constant and role. `chooses`: whether a step may
-    have several outcomes.
+    names and types of its parameters. `constants`: name, type and value of each constant and role. `chooses`: whether a
+    step may have several outcomes.
     """
 
     delivery: ir.Delivery = "unicast"
