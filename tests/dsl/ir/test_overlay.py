@@ -65,7 +65,7 @@ machine idea:
   delivery broadcast
   transition causal_send(m: message):
     require true
-  transition deliver(m: message):
+  transition deliver(m: message, p: process):
     require true
   stable kept(m): sent(m)
 """
@@ -173,6 +173,6 @@ def test_what_is_spelled_out_has_no_overlay(specify: Specify) -> None:
 def test_a_link_on_an_overlay_has_no_proof(specify: Specify) -> None:
     found = specify(
         FLOOD.format(first="neighbors")
-        + "\nconforms flood to idea:\n  causal_send(m) is causal_send(m)\n  deliver m is deliver(m)\n"
+        + "\nconforms flood to idea:\n  causal_send(m) is causal_send(m)\n  deliver m is deliver(m, self)\n"
     )
     assert "overlays" in refusals(found.links[0])
