@@ -71,7 +71,7 @@ def test_every_name_of_the_language_is_explained() -> None:
     assert listed <= set(BUILT_IN)
     assert listed - {"causal_send"} <= set(PROPERTIES)
     symbols = {symbol.name for symbol in (*SYMBOLS, *MULTICAST_SYMBOLS, *HISTORY.values())}
-    assert {*symbols, *BUILT_IN_FUNCTIONS, *PROTOCOL_TYPES, "self", "next_hop", "neighbours"} <= set(BUILT_IN)
+    assert {*symbols, *BUILT_IN_FUNCTIONS, *PROTOCOL_TYPES, "self", "next_hop", "neighbors"} <= set(BUILT_IN)
 
 
 @pytest.mark.parametrize(

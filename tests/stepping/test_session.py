@@ -216,3 +216,20 @@ def test_every_name_can_be_asked_for() -> None:
         session.take_random(random.Random(0))
         for name in properties(session):
             assert judge(session, name).property == name
+
+
+def test_a_run_on_an_overlay_is_a_scenario_with_its_links() -> None:
+    text = (
+        LOSSY.replace("network lossy", "network overlay, lossy")
+        .replace("send MSG(m) to m.dst", "if m.dst in neighbors: send MSG(m) to m.dst")
+        .replace("processes 2\n", "processes 3\n  links 0 with 1; 1 to 2\n")
+        .replace("send ACK(m, self) to j", "if j in neighbors: send ACK(m, self) to j")
+    )
+    loaded = load_bytes(Path("linked.thence"), text.encode())
+    assert loaded.specification is not None, loaded.diagnostics
+    session = Session("lossy", loaded.specification.protocols[0], loaded.specification.scopes[0].workload)
+    for _ in range(3):
+        session.take(1)
+    written = scenario_text(session, "mine")
+    assert "link p0 to p1\n  link p1 to p0\n  link p1 to p2\n" in written
+    assert "scenario mine" in with_scenario(session, loaded, "mine")

@@ -25,6 +25,7 @@ from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import Subject, System, class_name, class_subject, load_subject
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
+from thence.dsl.check.settings import Unsettled, links_of
 from thence.dsl.find import named_protocol, parted, specification
 from thence.dsl.text.diagnostics import nearest
 from thence.spec.verdict import Level, Result, Verdict
@@ -85,7 +86,8 @@ class Terms:
     """The network to assume, the claims, and how closely a system is held against its protocol.
 
     Attributes:
-        network: fields of `Settings`; for the value None the protocol's own holds, or else the default.
+        network: fields of `Settings`, but `links` in the words of a scope (`0 to 1; 1 with 2`); for the value None the
+            protocol's own holds, or else the default.
         claims: what is claimed; empty: what the protocol promises, or else what causal delivery means.
         strict: whether the order of the protocol's text is demanded.
     """
@@ -191,6 +193,11 @@ def _settings(drive: Drive, terms: Terms, protocol: ir.Protocol | None, subject:
     """What was asked for; else what the protocol says; else reordering channels without faults."""
     default = subject.settings(drive.processes) if protocol is None else settings_for(protocol, drive.processes)
     given = {name: value for name, value in terms.network.items() if value is not None}
+    if "links" in given:
+        try:
+            given["links"] = links_of(given["links"], drive.processes)
+        except Unsettled as reason:
+            raise BadRequest(f"--links: {reason}") from reason
     try:
         settings = replace(default, **given)
     except ValueError as error:

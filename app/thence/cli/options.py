@@ -88,6 +88,10 @@ Channels = Annotated[
 ]
 Duplication = Annotated[Optional[bool], typer.Option(help="Whether packets may arrive twice.")]  # noqa: UP045
 Loss = Annotated[Optional[bool], typer.Option(help="Whether packets may vanish.")]  # noqa: UP045
+Links = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="The links of an overlay, as a scope has them: '0 to 1; 1 with 2'. By default, all of them."),
+]
 SelfSends = Annotated[Optional[bool], typer.Option(help="Whether processes send to themselves.")]  # noqa: UP045
 Delivery = Annotated[Optional[str], typer.Option(help="The kind of delivery: unicast, multicast or broadcast.")]  # noqa: UP045
 

@@ -25,7 +25,7 @@ FUNCTIONS = ("max", "min", "some", "window", "sent_by")
 PROPERTIES = (
     "causal", "causally_ordered", "fifo", "csps", "sps", "total_order", "at_most_once", "no_creation", "deadlock_free",
     "delivered", "completes", "fault", "unicast", "multicast", "broadcast", "reliable", "lossy", "duplicating",
-    "reordering", "tree",
+    "reordering", "tree", "overlay",
 )  # fmt: skip
 """Words that lines list: properties, and what deliveries and networks are. Names elsewhere."""
 
@@ -46,7 +46,8 @@ ONLY_BEFORE = {
     "drop": r"(?= +[A-Za-z_])",
     "fifo": r"(?= *(?:$|#))(?<=^  fifo)",
     "inside": r"(?= +(?:if|while|for)\b)",
-    "link": r"(?= +[A-Za-z_]\w* +to\b)",
+    "link": r"(?= +[A-Za-z_]\w* +(?:to|with)\b)",
+    "links": r"(?= +[0-9])",
     "message": r"(?= +[A-Za-z_]\w* *(?:\(|$|carries\b))",
     "number": r"(?= +of +messages\b)",
     "per": r"(?= +process\b)",

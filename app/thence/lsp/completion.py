@@ -27,7 +27,7 @@ _PREFIX = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 ChoiceKind: TypeAlias = SymbolKind | Literal["keyword", "type", "operation", "property"]
 
-NETWORK = ("reliable", "lossy", "duplicating", "fifo", "reordering", "tree")
+NETWORK = ("reliable", "lossy", "duplicating", "fifo", "reordering", "tree", "overlay")
 _TYPES = ("process", "message", "bool", "nat")
 _FAIR = ("receive", "periodically", "causal_send")
 

@@ -117,10 +117,10 @@ def scenario_text(session: Session, name: str) -> str:
     protocol, _, mutant = session.subject.partition("/")
     head = f"scenario {name} of {protocol}{f' with {mutant}' if mutant else ''}:"
     cast = f"processes {', '.join(f'p{p}' for p in range(session.workload.processes))}"
-    tree = [f"link p{a} to p{b}" for a, b in session.workload.tree]
+    links = [f"link p{a} to p{b}" for a, b in (*session.workload.tree, *session.workload.links)]
     wrong = [answer.property for answer in violated(session)]
     expected = [f"expect refuted {', '.join(wrong)}"] if wrong else []
-    return "\n".join([head, *(f"  {line}" for line in (cast, *tree, *writing.lines, *expected))]) + "\n"
+    return "\n".join([head, *(f"  {line}" for line in (cast, *links, *writing.lines, *expected))]) + "\n"
 
 
 def with_scenario(session: Session, source: Loaded, name: str) -> str:

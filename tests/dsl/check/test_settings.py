@@ -36,6 +36,8 @@ def test_every_scope_of_the_library_is_made_by_its_settings(library: Specify, fi
 def test_lines_of_a_scope() -> None:
     tree = ir.Workload(4, (0, 2, 1, 1), ((1, 2, 3), (0, 2, 3), (0, 1, 3), (0, 1, 2)), tree=((0, 1), (0, 2), (0, 3)))
     assert lines_of(tree, ProtocolKind(tree=True)) == ("processes 4", "sends 0, 2, 1, 1", "tree 0 to 1, 2, 3")
+    links = replace(tree, tree=(), links=((0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (3, 1)))
+    assert lines_of(links, ProtocolKind(overlay=True))[2:] == ("links 0 with 1, 2; 1 to 2; 3 to 1",)
 
 
 GIVEN = (("most", "nat", 2), ("boss", "process", 0), ("eager", "bool", False))
@@ -46,6 +48,7 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     """Lines of a scope, and the kind of the protocol; not all of them go together."""
     timers = draw(st.sampled_from(((), ("periodically",), ("slow", "fast"))))
     kind = ProtocolKind(draw(st.sampled_from(("unicast", "multicast", "broadcast"))), draw(st.booleans()), timers)
+    kind = replace(kind, overlay=not kind.tree and draw(st.booleans()))
     asked = (("ask", (("k", "nat"), ("q", "process"))), ("stop", ()))
     kind = replace(kind, inputs=draw(st.sampled_from(((), asked))), sends=draw(st.sampled_from((True, True, False))))
     kind = replace(kind, constants=draw(st.sampled_from(((), GIVEN))))
@@ -78,6 +81,10 @@ def scopes(draw: Any) -> tuple[list[str], ProtocolKind]:
     if kind.tree and count > 1:
         parents = (draw(st.integers(0, child - 1)) for child in range(1, count))
         lines += draw(st.just([]) | st.just([f"tree {'; '.join(f'{p} to {c}' for c, p in enumerate(parents, 1))}"]))
+    if kind.overlay and count > 1:
+        pairs = st.sampled_from([(a, way, b) for a in range(count) for b in range(count) for way in ("to", "with")])
+        chosen = draw(st.lists(pairs, max_size=5))
+        lines += [f"links {'; '.join(f'{a} {way} {b}' for a, way, b in chosen)}"] if chosen else []
     match draw(st.sampled_from(("ends", "prompt", "for ever", "any number", "programs"))):
         case "prompt":
             lines.append("prompt sends")
@@ -146,6 +153,7 @@ def test_settings_in_the_place_of_others() -> None:
         (["expect holds causal"], "no setting"),
         (["pass"], "no setting"),
         (["tree 0 to 1; 1 to 2"], "not a `tree`"),
+        (["links 0 to 1; 1 to 2"], "not an `overlay`"),
         (["fifo\n  losses 1"], "more than one line"),
         (["destinations 0 to 7"], "no process 7"),
     ],

@@ -1,4 +1,4 @@
-"""Trees of processes: neighbours, ways, and what is no tree; a protocol on one keeps to its links."""
+"""Trees of processes: neighbors, ways, and what is no tree; a protocol on one keeps to its links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thence.dsl import ir
-from thence.dsl.ir.topology import Edges, fault_of, line, neighbours, next_hops
+from thence.dsl.ir.topology import Edges, fault_of, line, neighbors, next_hops
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Method
@@ -24,7 +24,7 @@ protocol hops:
   on receive MSG(m) from j:
     if m.dst = self: deliver m
     else: send MSG(m) to next_hop[m.dst]
-  invariant beside: forall p, q: process. q in neighbours@p implies next_hop@p[q] = q and p in neighbours@q
+  invariant beside: forall p, q: process. q in neighbors@p implies next_hop@p[q] = q and p in neighbors@q
   property causal, fifo, at_most_once, no_creation
   eventually delivered under fair receive
 
@@ -54,10 +54,10 @@ def test_next_hops_lead_there(tree: tuple[int, Edges]) -> None:
         here, steps = source, 0
         while here != target:
             following = dict(next_hops(edges, here))[target]
-            assert following in neighbours(edges, here)
+            assert following in neighbors(edges, here)
             here, steps = following, steps + 1
         assert steps < count
-    assert all(process not in neighbours(edges, process) for process in range(count))
+    assert all(process not in neighbors(edges, process) for process in range(count))
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
@@ -94,7 +94,7 @@ def test_a_packet_to_another_than_a_neighbour_is_a_fault(specify: Specify) -> No
     found = specify(HOPS.format(first="m.dst"))
     explored = explore(found.protocols[0], found.scopes[0].workload, ("fault",))
     finding = explored.violations["fault"].finding
-    assert "is sent to p3, which is not a neighbour" in finding.detail
+    assert "is sent to p3, which is not a neighbor" in finding.detail
 
 
 def test_symmetry_keeps_the_tree(specify: Specify) -> None:

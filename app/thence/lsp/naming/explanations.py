@@ -143,6 +143,8 @@ KEYWORDS: dict[str, str] = {
     "number": "`any number of messages`",
     "messages": "`any number of messages`",
     "tree": "`tree 0 to 1, 2; 2 to 3`: the edges of a tree network.",
+    "links": "`links 0 to 1; 1 with 2`: the links of an overlay, in one direction (`to`) or both (`with`). Without "
+    "them, each process has a link to each other one.",
     "program": "`program 0: send to 1; receive from 2`: what the application of a process does, in this order.",
     "expect": "`expect refuted causal in SCOPE`: the verdict that is expected. Without it, everything holds.",
     "proved": "True for any number of processes and messages.",
@@ -154,8 +156,8 @@ KEYWORDS: dict[str, str] = {
     # links and scenarios
     "internal": "`internal T, ...`: transitions that the machine takes by itself after each event.",
     "once": "`once`: a second occurrence with the same arguments is silent.",
-    "link": "In a scenario, `link p to q` is an edge of the tree network. As a name, the link of a protocol to its "
-    "machine.",
+    "link": "In a scenario, `link p to q` is an edge of the tree network or a link of the overlay; `link p with q` is "
+    "one for both directions. As a name, the link of a protocol to its machine.",
     "receives": "`p receives KIND(...) from q`: such a packet arrives.",
     "cannot": "`p cannot receive KIND(...) from q`: no such packet can arrive now.",
     "loses": "`network loses KIND(...) from p to q`",
@@ -203,8 +205,9 @@ BUILT_IN: dict[str, str] = {
     "delivered_before": "`delivered_before(a, b)`: a was delivered before b at their destination.",
     "network_sent": "`network_sent(m)`: a packet that carries m was sent.",
     "arrived": "`arrived(m, p)`: a packet that carries m was received by p.",
-    "neighbours": "The neighbours of the process in the tree network.",
-    "next_hop": "`next_hop[p]`: the neighbour on the way to p.",
+    "neighbors": "The neighbors of the process in the tree network; in an overlay, the processes to which it has a "
+    "link.",
+    "next_hop": "`next_hop[p]`: the neighbor on the way to p.",
     # properties
     "causal": "No message is delivered while another one to the same process, which happened before it, is not.",
     "fifo": "Messages of one sender to one process are delivered in the order of their sends.",
@@ -231,7 +234,8 @@ BUILT_IN: dict[str, str] = {
     "lossy": "Packets may be lost: as many as a scope says.",
     "duplicating": "Packets may arrive twice: as often as a scope says.",
     "reordering": "Packets may overtake one another.",
-    "tree": "Packets go between neighbours in a tree of the processes only.",
+    "tree": "Packets go between neighbors in a tree of the processes only.",
+    "overlay": "Packets go by the links of the scope only; a packet to another process is a fault.",
     "receive": "As a fairness: every packet.",
     "periodically": "As a fairness: every timer. They are fair in any case, unless some are named.",
     "causal_send": "As a fairness: the application sends again and again while it may.",

@@ -169,8 +169,8 @@ def members_of_protocol(protocol: syntax.Protocol) -> Members:
     """The names of a protocol."""
     members = Members(protocol.name.text)
     _sorts(members)
-    if any(word.text == "tree" for word in protocol.network):
-        for name, type_ in BUILT_IN.items():
+    for word in protocol.network:
+        for name, type_ in BUILT_IN.get(word.text, {}).items():
             members.values[name] = built_in(name, f"{name}: {type_}")
     for record in protocol.records:
         fields = "; ".join(parameter_text(part) for part in record.fields)

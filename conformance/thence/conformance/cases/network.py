@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from thence.conformance.cases.inputs import InputChoices, inputs_from_json, inputs_to_json
 from thence.dsl.ir import PERIODICALLY
+from thence.dsl.ir.topology import Edges, fault_of_links, overlay
 from thence.impl.commands import Delivery
 
 Channel: TypeAlias = tuple[int, int]
@@ -58,6 +59,7 @@ class Settings:
         timers: the names of the system's timers; `periodically` is the one that has none.
         inputs: what applications do besides sending.
         sends: whether applications send messages at all.
+        links: the links of an overlay, in ascending order; none where each process has a link to each other one.
 
     Raises:
         ValueError: a value is out of range.
@@ -79,6 +81,7 @@ class Settings:
     timers: tuple[str, ...] = (PERIODICALLY,)
     inputs: tuple[InputChoices, ...] = ()
     sends: bool = True
+    links: Edges = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.processes, int) or isinstance(self.processes, bool) or self.processes < 1:
@@ -96,6 +99,10 @@ class Settings:
             raise ValueError(f"timers are one or more names, not {self.timers!r}")
         if not isinstance(self.sends, bool):
             raise ValueError(f"sends is true or false, not {self.sends!r}")
+        if any(not 0 <= end < self.processes for link in self.links for end in link):
+            raise ValueError(f"links are between the processes 0 to {self.processes - 1}, not {self.links!r}")
+        if fault := fault_of_links(self.links):
+            raise ValueError(f"these are no links: {fault}")
         if self.processes == 1 and not self.self_sends and self.sends:
             raise ValueError("a single process has nobody to send to; allow self_sends or take more processes")
 
@@ -103,6 +110,10 @@ class Settings:
     def methods(self) -> tuple[str, ...]:
         """The methods that a class must have, with which its application is driven."""
         return (*(("causal_send",) if self.sends else ()), *(each.method for each in self.inputs))
+
+    def neighbors(self, process: int) -> frozenset[int]:
+        """The processes that this one has a link to."""
+        return overlay(self.links, self.processes)[process]
 
     def offers(self, name: str, arguments: tuple[int, ...]) -> bool:
         """Whether the application can have the input, with as many arguments, of which those that are processes are
@@ -151,8 +162,10 @@ class Settings:
 
     def to_json(self) -> dict[str, Any]:
         """All settings as JSON values; `timers` only where some have names, `inputs` and `sends` only of applications
-        that do more than send."""
+        that do more than send, `links` only of overlays."""
         values = asdict(self)
+        if links := values.pop("links"):
+            values["links"] = [list(link) for link in links]
         timers, inputs, sends = list(values.pop("timers")), values.pop("inputs"), values.pop("sends")
         if timers != [PERIODICALLY]:
             values["timers"] = timers
@@ -174,7 +187,16 @@ class Settings:
         if not isinstance(timers, list):
             raise ValueError(f"timers are a list of names, not {timers!r}")
         inputs = inputs_from_json(value.get("inputs", {}))
-        return Settings(**{**value, "timers": tuple(timers), "inputs": inputs})
+        links = _links_from_json(value.get("links", []))
+        return Settings(**{**value, "timers": tuple(timers), "inputs": inputs, "links": links})
+
+
+def _links_from_json(value: object) -> Edges:
+    """Raises: ValueError."""
+    pairs = [tuple(link) if isinstance(link, list) else () for link in value] if isinstance(value, list) else [()]
+    if not all(len(link) == 2 and all(type(end) is int for end in link) for link in pairs):
+        raise ValueError(f"links are a list of pairs of processes, not {value!r}")
+    return tuple(sorted((a, b) for a, b in pairs))
 
 
 @lru_cache(maxsize=4096)

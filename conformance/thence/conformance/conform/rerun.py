@@ -20,6 +20,7 @@ from thence.conformance.systems.subject import Subject, SubjectError, first_kind
 from thence.conformance.systems.system import ExternalSystem, Limits
 from thence.dsl import ir
 from thence.dsl.find import named_protocol
+from thence.dsl.run.scoped import on_links
 from thence.spec.events import printable
 
 
@@ -43,9 +44,14 @@ def opposite(
     sends on trial.
 
     Raises:
-        SubjectError: the system cannot start, refuses such settings, or its messages go elsewhere; or it is to be
+        SubjectError: the system cannot start, refuses such settings, or its messages go elsewhere; or there are links,
+            and the protocol has no overlay; or it is to be
             compared strictly, and its steps cannot be compared.
     """
+    if settings.links and protocol is not None:
+        if not protocol.network.overlay:
+            raise SubjectError(f"links are for overlays; the network of {protocol.name} is none")
+        protocol = on_links(protocol, settings.links)
     found = _opposite(subject, settings, protocol)
     if not strict or found is None:
         return found

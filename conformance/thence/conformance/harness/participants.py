@@ -15,7 +15,7 @@ from thence.conformance.cases.time_limit import OutOfTime, was_out_of_time
 from thence.conformance.systems.foreign import FailureKind, SystemFailed, SystemRaised
 from thence.conformance.systems.returned import NoCommands, commands_of
 from thence.conformance.systems.strangers import plain, say, shown
-from thence.conformance.systems.subject import MakeProcess
+from thence.conformance.systems.subject import MakeProcess, made
 from thence.impl.commands import MustWait
 
 TRACEBACK_FRAMES: Final = 6
@@ -69,7 +69,7 @@ class Participants:
                     begin_case = getattr(make_process, "begin_case", None)
                     if begin_case is not None:
                         begin_case(settings)
-                self.processes.append(make_process(identity, settings.processes))
+                self.processes.append(made(make_process, identity, settings))
             except SystemFailed as failed:
                 return identity, _failed(identity, "asked to begin a case", failed)
             except (KeyboardInterrupt, OutOfTime):

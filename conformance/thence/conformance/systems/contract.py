@@ -122,6 +122,7 @@ def init(settings: Settings, hosts: Iterable[int]) -> bytes:
             "self_sends": settings.self_sends,
             **({} if settings.timers == (PERIODICALLY,) else {"timers": list(settings.timers)}),
             **({} if not settings.inputs else {"inputs": [each.name for each in settings.inputs]}),
+            **({} if not settings.links else {"links": [list(link) for link in settings.links]}),
         }
     )
 

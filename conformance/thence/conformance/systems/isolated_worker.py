@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from thence.conformance.cases.inputs import method_of
@@ -14,7 +15,7 @@ from thence.conformance.systems.contract import VERSION
 from thence.conformance.systems.foreign import Answered
 from thence.conformance.systems.returned import commands_of
 from thence.conformance.systems.strangers import say, shown, word
-from thence.conformance.systems.subject import SubjectError, load_subject, shows_kinds
+from thence.conformance.systems.subject import SubjectError, load_subject, made, shows_kinds
 from thence.impl.commands import Deliver, MustWait, Send
 
 
@@ -72,8 +73,9 @@ class Host:
         make = load_subject(self._name, request["processes"]).make_process
         self._delivery = request["delivery"]
         settings = Settings(request["processes"], delivery=request["delivery"], self_sends=request["self_sends"])
+        settings = replace(settings, links=tuple((a, b) for a, b in request.get("links", ())))
         self._packets.clear()
-        self._processes = {identity: make(identity, request["processes"]) for identity in request["hosts"]}
+        self._processes = {identity: made(make, identity, settings) for identity in request["hosts"]}
         return {
             "version": VERSION,
             "timers": all(hasattr(process, "tick") for process in self._processes.values()),

@@ -20,6 +20,7 @@ from thence.dsl.ir import PERIODICALLY
 from thence.dsl.run.choices import Choices, Drawn
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, Observation, Step
+from thence.dsl.run.scoped import on_links
 from thence.dsl.run.values import Message, Occurrence, Packet
 from thence.impl import commands as impl
 
@@ -163,14 +164,20 @@ class ProtocolSystem:
     def __init__(self, protocol: ir.Protocol) -> None:
         self.protocol = protocol
         self.delivery = protocol.delivery
-        self._interpreters: dict[int, Interpreter] = {}
+        self._interpreters: dict[tuple[int, int | None, frozenset[int] | None], Interpreter] = {}
         self._carries = {kind.name: kind.carries for kind in protocol.packets}
 
-    def __call__(self, identity: int, processes: int) -> Any:
-        """Process `identity` of `processes`."""
-        interpreter = self._interpreters.get(processes)
+    def __call__(self, identity: int, processes: int, neighbors: frozenset[int] | None = None) -> Any:
+        """Process `identity` of `processes`, on an overlay with these neighbors, by default all others."""
+        key = (processes, None if neighbors is None else identity, neighbors)
+        interpreter = self._interpreters.get(key)
         if interpreter is None:
-            interpreter = self._interpreters[processes] = Interpreter(self.protocol, processes)
+            protocol = self.protocol
+            if neighbors is not None and protocol.network.overlay:
+                others = (other for other in range(processes) if other != identity)
+                links = (*((identity, near) for near in sorted(neighbors)), *((other, identity) for other in others))
+                protocol = on_links(protocol, links)
+            interpreter = self._interpreters[key] = Interpreter(protocol, processes)
         return self.process(interpreter, self._carries, identity)
 
 

@@ -7,12 +7,14 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias, get_args
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.time_limit import OutOfTime, limited
+from thence.conformance.systems.foreign import ForeignSystem
 from thence.conformance.systems.isolated import IsolatedSystem, Refused
 from thence.conformance.systems.os_process import CommandError
 from thence.conformance.systems.strangers import say
@@ -20,8 +22,9 @@ from thence.conformance.systems.system import ExternalSystem, Limits
 from thence.impl.commands import AnyProcess, Delivery, Send
 from thence.spec.user_error import UserError
 
-MakeProcess: TypeAlias = Callable[[int, int], AnyProcess]
-"""Makes process `identity` of `processes`. See also `thence.conformance.systems.foreign`."""
+MakeProcess: TypeAlias = Callable[..., AnyProcess]
+"""Makes process `identity` of `processes`, its two arguments; on an overlay it is given its `neighbors`, too (`made`).
+See also `thence.conformance.systems.foreign`."""
 
 System: TypeAlias = str | Callable[[int, int], Any]
 """A class, or a name as `load_subject` takes it."""
@@ -101,8 +104,10 @@ class Subject:
             self.external.close()
 
     def require(self, settings: Settings) -> None:
-        """Raise SubjectError unless it can be driven with such messages (to one process, to sets of them, to all) and
-        with these inputs."""
+        """Raise SubjectError unless it can be driven with such messages (to one process, to sets of them, to all), with
+        these inputs, and on such links."""
+        if settings.links and not _takes_neighbors(self.make_process):
+            raise SubjectError(f"{self.name} cannot be told its neighbors: it takes no argument `neighbors`")
         if self.methods is not None:
             _require(self.name, [method for method in settings.methods if method not in self.methods])
         if settings.sends and self.delivery is not None and self.delivery != settings.delivery:
@@ -204,6 +209,23 @@ def _written(name: str) -> str:
     return "write module:Class, as in thence.impl.mf:MF"
 
 
+def made(make_process: MakeProcess, identity: int, settings: Settings) -> Any:
+    """A process of a case. On an overlay with given links it is told its neighbors; a foreign system has been told when
+    the case began."""
+    if not settings.links or isinstance(make_process, ForeignSystem):
+        return make_process(identity, settings.processes)
+    return make_process(identity, settings.processes, neighbors=settings.neighbors(identity))
+
+
+def _takes_neighbors(make_process: MakeProcess) -> bool:
+    """Whether a process can be told its neighbors."""
+    try:
+        signature(make_process).bind(0, 1, neighbors=frozenset())
+    except (TypeError, ValueError):
+        return isinstance(make_process, ForeignSystem)
+    return True
+
+
 def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]:
     """The attributes `kind` of the first packets that a class sends; None stands for a packet without one. Empty of one
     that sends nothing, or crashes: the cases decide."""
@@ -216,7 +238,7 @@ def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]
     for method, arguments in calls[:TRIALS]:
         try:
             with limited(TRIAL_S):
-                process: Any = make_process(sender, settings.processes)  # which kind, the delivery says
+                process: Any = made(make_process, sender, settings)  # which kind, the delivery says
                 commands = tuple(islice(getattr(process, method)(*arguments), TRIAL_COMMANDS))
         except (Exception, SystemExit, OutOfTime):
             continue

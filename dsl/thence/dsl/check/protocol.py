@@ -36,8 +36,9 @@ def check_protocol(
     types = resolve_records(protocol.records, reporter)
     packets, carried = _packets(protocol.messages, types, reporter)
     procedures = _procedures(protocol.procedures, types, reporter)
-    fixed = BUILT_IN if network.tree else {}
-    names = {name: word.span for name in fixed for word in protocol.network if word.text == "tree"}
+    given = next((word for word in protocol.network if word.text in BUILT_IN), None)
+    fixed = {} if given is None else BUILT_IN[given.text]
+    names = {} if given is None else dict.fromkeys(fixed, given.span)
     constants = check_constants(protocol.values, names, types, reporter)
     vocabulary = Vocabulary(
         "handler", types, procedures=frozenset(procedures), delivery=delivery, fixed=frozenset(fixed),
@@ -94,10 +95,12 @@ def check_protocol(
 
 
 def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir.Network:
-    known = ("reliable", "lossy", "duplicating", "fifo", "reordering", "tree")
+    known = ("reliable", "lossy", "duplicating", "fifo", "reordering", "tree", "overlay")
     said: set[str] = set()
+    opposites = (("reliable", "lossy"), ("fifo", "reordering"), ("tree", "overlay"))
+    opposite_of = {**dict(opposites), **{other: one for one, other in opposites}}
     for word in words:
-        opposite = {"reliable": "lossy", "lossy": "reliable", "fifo": "reordering", "reordering": "fifo"}.get(word.text)
+        opposite = opposite_of.get(word.text)
         if word.text not in known:
             reporter.error(
                 "E0409",
@@ -111,7 +114,7 @@ def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir
         elif opposite in said:
             reporter.error("E0409", word.span, f"a network cannot be both `{opposite}` and `{word.text}`")
         said.add(word.text)
-    return ir.Network("lossy" in said, "duplicating" in said, "fifo" not in said, "tree" in said)
+    return ir.Network("lossy" in said, "duplicating" in said, "fifo" not in said, "tree" in said, "overlay" in said)
 
 
 def _parameters(
@@ -255,8 +258,8 @@ def _check_timers(protocol: syntax.Protocol, packets: Mapping[str, Signature], r
 _NOT_INPUTS = frozenset(
     (
         "causal_send", "receive", "deliver", "send", "periodically", "crash", "recover", "processes", "sends", "losses",
-        "duplicates", "ticks", "capacity", "destinations", "tree", "program", "fifo", "prompt", "reactive", "any",
-        "expect", "self", "process", "message", "bool", "nat",
+        "duplicates", "ticks", "capacity", "destinations", "tree", "links", "program", "fifo", "prompt", "reactive",
+        "any", "expect", "self", "process", "message", "bool", "nat",
     )
 )  # fmt: skip
 """Names that mean something else behind `on`, or at the beginning of a line of a scope."""

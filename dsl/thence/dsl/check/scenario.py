@@ -58,7 +58,7 @@ def check_scenario(
         reporter.error(
             "E0602", scenario.processes[0].span, f"{len(scenario.processes)} processes, at most {MOST_PROCESSES}"
         )
-    edges = work.tree(scenario.links)
+    tree, links = work.links(scenario.links)
     constants = work.constants(scenario)
     steps = [work.step(step) for step in scenario.steps]
     named = {*PROTOCOL_PROPERTIES, *LIVENESS, "fault", *(one.name for one in protocol.formulas)}
@@ -79,7 +79,7 @@ def check_scenario(
         protocol,
         tuple(work.processes),
         typed,
-        replace(_workload(typed, len(work.processes), protocol), tree=edges, constants=constants),
+        replace(_workload(typed, len(work.processes), protocol), tree=tree, constants=constants, links=links),
         expects,
         doc=scenario.doc,
         span=scenario.span,
@@ -124,21 +124,33 @@ class _Work:
     spans: dict[str, Span] = field(default_factory=dict)
     messages: dict[str, Span] = field(default_factory=dict)
 
-    def tree(self, links: Sequence[syntax.TreeLink]) -> topology.Edges:
-        """The edges of a tree network; empty where the processes form a line, or where that is at fault."""
-        if links and not self.protocol.network.tree:
-            self._misfit(links[0].span, f"the network of `{self.protocol.name}` is not a `tree`")
-            return ()
-        ends = [(self._process(link.process), self._process(peer)) for link in links for peer in link.peers]
-        edges = tuple((a, b) for a, b in ends if a is not None and b is not None)
-        if len(edges) < len(ends) or not edges:
-            return ()
-        fault = topology.fault_of(edges, len(self.processes))
+    def links(self, links: Sequence[syntax.LinkLine]) -> tuple[topology.Edges, topology.Edges]:
+        """The edges of a tree network, and the links of an overlay; empty where the scenario gives none, or where they
+        are at fault."""
+        network = self.protocol.network
+        if links and not (network.tree or network.overlay):
+            self._misfit(links[0].span, f"the network of `{self.protocol.name}` is not a `tree`, and no `overlay`")
+            return (), ()
+        edges: list[tuple[int, int]] = []
+        for line in links:
+            process, peers = self._process(line.process), [self._process(peer) for peer in line.peers]
+            if process is None or None in peers:
+                return (), ()
+            others = [peer for peer in peers if peer is not None]
+            edges += topology.directed(process, others, line.mutual and network.overlay)
+        if not edges:
+            return (), ()
+        if network.overlay:
+            fault = topology.fault_of_links(tuple(edges))
+            if fault is not None:
+                self.reporter.error("E0632", links[-1].span, f"these are not the links of an overlay: {fault}")
+            return (), tuple(sorted(edges))
+        fault = topology.fault_of(tuple(edges), len(self.processes))
         if fault is not None:
             self.reporter.error(
                 "E0622", links[-1].span, f"the links are not a tree of the {len(self.processes)} processes: {fault}"
             )
-        return edges
+        return tuple(edges), ()
 
     def constants(self, scenario: syntax.Scenario) -> tuple[tuple[str, int | bool], ...]:
         """The constants and roles that the scenario gives a value: a role by the name of a process."""

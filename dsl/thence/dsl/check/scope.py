@@ -38,11 +38,11 @@ def declared_kind(subject: syntax.Protocol | syntax.Machine) -> ProtocolKind:
         if handler.event == "input" and handler.kind is not None
     )
     sends = any(handler.event == "causal_send" for handler in subject.handlers)
-    tree = any(word.text == "tree" for word in subject.network)
+    tree, overlay = (any(word.text == known for word in subject.network) for known in ("tree", "overlay"))
     chooses = any(
         isinstance(node, syntax.Choose | syntax.Either) for node in nodes((subject.handlers, subject.procedures))
     )
-    return ProtocolKind(delivery, tree, timers_of(subject), sends, inputs, kinds_of(subject.values), chooses)
+    return ProtocolKind(delivery, tree, timers_of(subject), sends, inputs, kinds_of(subject.values), chooses, overlay)
 
 
 def _type_name(parameter: syntax.Parameter) -> str:

@@ -21,6 +21,7 @@ from thence.dsl.check.workload import (
     build_workload,
     overridden,
 )
+from thence.dsl.ir import topology
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.dsl.text.parse import parse
@@ -45,6 +46,14 @@ def workload_of(lines: Iterable[str], kind: ProtocolKind) -> ir.Workload:
     Raises: Unsettled.
     """
     return _built((), lines, kind)
+
+
+def links_of(text: str, processes: int) -> topology.Edges:
+    """The links of an overlay that `links TEXT` gives among so many processes: `0 to 1; 1 with 2`.
+
+    Raises: Unsettled.
+    """
+    return workload_of([f"processes {processes}", f"links {text}"], ProtocolKind(overlay=True)).links
 
 
 def adapt(workload: ir.Workload, lines: Sequence[str], kind: ProtocolKind) -> ir.Workload:
@@ -108,7 +117,7 @@ def _destinations(workload: ir.Workload, delivery: ir.Delivery) -> Iterable[Sett
 
 
 def _merged(edges: Iterable[tuple[int, tuple[int, ...]]]) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """The edges with neighbours of one source together."""
+    """The edges next to each other of one source as one."""
     return tuple(
         (source, tuple(target for _, targets in group for target in targets))
         for source, group in groupby(edges, key=lambda edge: edge[0])
@@ -142,6 +151,15 @@ def _channels(workload: ir.Workload) -> Iterable[Setting]:
         yield Setting("fifo")
     if workload.tree:
         yield Setting("tree", (), _merged((a, (b,)) for a, b in workload.tree))
+    if workload.links:
+        yield links_setting(workload.links)
+
+
+def links_setting(links: topology.Edges) -> Setting:
+    """The setting that makes these links of an overlay: those in both directions first, as such."""
+    mutual = _merged((a, (b,)) for a, b in links if a < b and (b, a) in links)
+    single = _merged((a, (b,)) for a, b in links if (b, a) not in links)
+    return Setting("links", (), (*mutual, *single), mutual=(*(True for _ in mutual), *(False for _ in single)))
 
 
 def _built(base: Iterable[Setting], lines: Iterable[str], kind: ProtocolKind) -> ir.Workload:

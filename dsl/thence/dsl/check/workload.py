@@ -31,10 +31,10 @@ Settings = Mapping[str, Setting]
 
 @dataclass(frozen=True, slots=True)
 class ProtocolKind:
-    """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree, the
-    names of its timers, whether its application sends messages, and what else it does: each input with the names and
-    types of its parameters. `constants`: name, type and value of each constant and role. `chooses`: whether a step may
-    have several outcomes.
+    """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree or an
+    overlay, the names of its timers, whether its application sends messages, and what else it does: each input with the
+    names and types of its parameters. `constants`: name, type and value of each constant and role. `chooses`: whether a
+    step may have several outcomes.
     """
 
     delivery: ir.Delivery = "unicast"
@@ -44,6 +44,7 @@ class ProtocolKind:
     inputs: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     constants: tuple[tuple[str, str, int | bool], ...] = ()
     chooses: bool = False
+    overlay: bool = False
 
 
 ANY_PROTOCOL = ProtocolKind()
@@ -57,8 +58,9 @@ def kind_of(protocol: ir.Protocol) -> ProtocolKind:
     )
     constants = tuple((one.name, str(one.type), one.value) for one in protocol.constants)
     return ProtocolKind(
-        protocol.delivery, protocol.network.tree, protocol.timers, protocol.sends, inputs, constants, protocol.chooses
-    )
+        protocol.delivery, protocol.network.tree, protocol.timers, protocol.sends, inputs, constants, protocol.chooses,
+        protocol.network.overlay,
+    )  # fmt: skip
 
 
 def overridden(base: Settings, settings: Iterable[Setting]) -> Settings:
@@ -92,9 +94,12 @@ def build_workload(
     delivery = kind.delivery
     programs = _programs(settings, processes, reporter, delivery)
     tree = _tree(settings, processes, reporter, kind)
+    links = _links(settings, processes, reporter, kind)
     sends = _sends(settings, processes, span, reporter)
     chosen = _choices(settings, processes, span, reporter, delivery)
     if sends is None or chosen is None or programs is None or tree is None or inputs is None or constants is None:
+        return None
+    if links is None:
         return None
     if not kind.sends:
         sends = (0,) * processes
@@ -135,6 +140,7 @@ def build_workload(
         tuple((setting.about, setting.values[0]) for setting in settings.values() if _is_timer(setting)),
         inputs,
         constants,
+        links,
     )
 
 
@@ -363,7 +369,18 @@ def _check_input(
             reporter.error("E0624", setting.span, said, "values are named for parameters of type nat")
 
 
-SETTING_WORDS = ("processes", "sends", "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "fifo")
+SETTING_WORDS = (
+    "processes",
+    "sends",
+    "duplicates",
+    "losses",
+    "ticks",
+    "capacity",
+    "destinations",
+    "tree",
+    "links",
+    "fifo",
+)
 """The words of settings that a misspelt one may be meant for."""
 
 
@@ -522,6 +539,31 @@ def _tree(settings: Settings, processes: int, reporter: Reporter, kind: Protocol
         reporter.error("E0622", setting.span, f"this is not a tree of the {processes} processes: {fault}")
         return None
     return edges
+
+
+def _links(settings: Settings, processes: int, reporter: Reporter, kind: ProtocolKind) -> topology.Edges | None:
+    """The links of an overlay, in ascending order, where the scope gives them."""
+    if "links" not in settings:
+        return ()
+    setting = settings["links"]
+    if not kind.overlay:
+        reporter.error(
+            "E0621", setting.span, "`links`, but the network of the protocol is not an `overlay`",
+            "write `network ..., overlay` in the protocol; who sends to whom is said by `destinations`",
+        )  # fmt: skip
+        return None
+    found: list[tuple[int, int]] = []
+    for (source, others), mutual in zip(setting.edges, setting.mutual, strict=True):
+        for process in (source, *others):
+            if process >= processes:
+                _report_process(process, processes, setting.span, reporter)
+                return None
+        found += topology.directed(source, others, mutual)
+    fault = topology.fault_of_links(tuple(found))
+    if fault is not None:
+        reporter.error("E0632", setting.span, f"these are not the links of an overlay: {fault}")
+        return None
+    return tuple(sorted(found))
 
 
 def _programs(settings: Settings, processes: int, reporter: Reporter, delivery: ir.Delivery) -> Programs | None:

@@ -243,13 +243,17 @@ class Procedure:
 class Network:
     """The faults of the network; without `reordering`, each channel is FIFO.
 
-    `tree`: packets go between neighbours in a tree of the processes only; see `thence.dsl.ir.topology`.
+    `tree`: packets go between neighbors in a tree of the processes only. `overlay`: they go by given links only, which
+    have a direction; `links` has those that a scope has given, in ascending order, and without them each process has a
+    link to each other one. See `thence.dsl.ir.topology`.
     """
 
     lossy: bool = False
     duplicating: bool = False
     reordering: bool = True
     tree: bool = False
+    overlay: bool = False
+    links: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,8 +397,9 @@ class Workload:
     in unicast there are none. `ticks` None: timers fire only when no packet is in flight (or at any moment, see
     `run.identity_reuse`); a number: each at most so often a process, at any moment; `timers` has other numbers for
     some timers, by name. `inputs`: what the application does besides sending; inputs that no process has are left out.
-    `tree` has the edges of a tree network;
-    empty where the processes form a line. `fifo`: channels keep their order, whatever the protocol's network may do.
+    `tree` has the edges of a tree network; empty where the processes form a line. `links` has those of an overlay, in
+    ascending order; empty where each process has a link to each other one. `fifo`: channels keep their order, whatever
+    the protocol's network may do.
     `constants` has the values of constants and roles that are not those of the protocol's text, by name.
     """
 
@@ -411,6 +416,7 @@ class Workload:
     timers: tuple[tuple[str, int], ...] = ()
     inputs: tuple[InputUse, ...] = ()
     constants: tuple[tuple[str, int | bool], ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
 
     def ticks_of(self, timer: str) -> int | None:
         """How often the timer of a process may fire at any moment; None: only when no packet is in flight."""

@@ -12,9 +12,10 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
+from thence.dsl.ir import topology
 from thence.dsl.ir.constants import with_values
 from thence.dsl.ir.observability import judged_in_states, judged_in_steps
-from thence.dsl.ir.topology import NEIGHBOURS, NEXT_HOP, Edges, line, neighbours, next_hops
+from thence.dsl.ir.topology import NEIGHBORS, NEXT_HOP, Edges
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.choices import Choices
 from thence.dsl.run.evaluate import Acts, Evaluator, Frame, Names, compile_expression
@@ -86,7 +87,8 @@ class Interpreter:
     """Runs the handlers of `protocol` among `processes` processes.
 
     Constants and roles that no scope has replaced have the values of the protocol's text.
-    On a tree network these are linked by the edges of `tree`; where there are none, they form a line.
+    On a tree network these are linked by the edges of `tree`; where there are none, they form a line. On an overlay the
+    links are those of the protocol's network, which a scope has put there.
     `visited`: where given, the places of the statements that steps execute are added to it, in order.
 
     Every step may raise `Fault`: the protocol does something that no protocol may do.
@@ -96,7 +98,7 @@ class Interpreter:
     processes: int
     tree: Edges = ()
     visited: list[Span] | None = None
-    _neighbours: tuple[frozenset[int], ...] = field(init=False, default=())
+    _neighbors: tuple[frozenset[int], ...] = field(init=False, default=())
     _initial: tuple[Evaluator, ...] = field(init=False, default=())
     _guard: Evaluator | None = field(init=False, default=None)
     _causal_send_body: _Body | None = field(init=False, default=None)
@@ -115,8 +117,10 @@ class Interpreter:
         self.chooses = self.protocol.chooses
         positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
         if self.protocol.network.tree:
-            self.tree = self.tree or line(self.processes)
-            self._neighbours = tuple(neighbours(self.tree, process) for process in range(self.processes))
+            self.tree = self.tree or topology.line(self.processes)
+            self._neighbors = tuple(topology.neighbors(self.tree, process) for process in range(self.processes))
+        if self.protocol.network.overlay:
+            self._neighbors = topology.overlay(self.protocol.network.links, self.processes)
         compiler = Compiler(positions, {}, self.visited)
         for procedure in self.protocol.procedures:
             parameters = tuple(parameter.name for parameter in procedure.parameters)
@@ -159,10 +163,10 @@ class Interpreter:
     def initial(self, process: int) -> LocalState:
         """The state in which a process starts."""
         frame = Frame(process=process, processes=self.processes)
-        if self.protocol.network.tree:
+        if self._neighbors:
             frame.symbols = {
-                NEIGHBOURS: lambda: self._neighbours[process],
-                NEXT_HOP: lambda: next_hops(self.tree, process),
+                NEIGHBORS: lambda: self._neighbors[process],
+                NEXT_HOP: lambda: topology.next_hops(self.tree, process),
             }
         return tuple([value(frame) for value in self._initial])
 
@@ -311,8 +315,8 @@ class Interpreter:
         body.run(frame)
         if finish is not None:
             finish()
-        if self._neighbours:
-            self._keep_to_tree(process, frame.emitted)
+        if self._neighbors:
+            self._keep_to_links(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
 
     def broken_invariants(
@@ -373,8 +377,8 @@ class Interpreter:
             frame.application = self._reacting(how.reactions)
         frame.choices = how.choices
         body.run(frame)
-        if self._neighbours:
-            self._keep_to_tree(process, frame.emitted)
+        if self._neighbors:
+            self._keep_to_links(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
 
     def _reacting(self, reactions: Reactions) -> Callable[[Frame, Callable[[Frame], Message]], None]:
@@ -426,10 +430,10 @@ class Interpreter:
             handler.run(frame)
         frame.locals = caller
 
-    def _keep_to_tree(self, process: int, emitted: Sequence[Emission]) -> None:
+    def _keep_to_links(self, process: int, emitted: Sequence[Emission]) -> None:
         for emission in emitted:
-            if isinstance(emission, Sent) and emission.to not in self._neighbours[process]:
-                raise Fault(f"{emission.kind} is sent to p{emission.to}, which is not a neighbour")
+            if isinstance(emission, Sent) and emission.to not in self._neighbors[process]:
+                raise Fault(f"{emission.kind} is sent to p{emission.to}, which is not a neighbor")
 
 
 def _in_order(names: Sequence[str]) -> Callable[[Iterable[Value]], list[Value]]:

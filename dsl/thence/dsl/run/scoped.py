@@ -8,18 +8,26 @@ from dataclasses import replace
 from thence.dsl import ir
 from thence.dsl.ir.constants import with_values
 from thence.dsl.ir.observability import beyond_states, sees_actions
+from thence.dsl.ir.topology import Edges
 from thence.dsl.run.causality import WATCHED
 
 
 def in_scope(protocol: ir.Protocol, workload: ir.Workload) -> ir.Protocol:
-    """The protocol with the scope's constants, on its network, which may do less than the protocol's own.
+    """The protocol with the scope's constants and links, on its network, which may do less than the protocol's own.
 
     Raises: NoSuchProcess, for a role.
     """
     protocol = with_values(protocol, dict(workload.constants), workload.processes)
+    if workload.links:
+        protocol = on_links(protocol, workload.links)
     if not workload.fifo or not protocol.network.reordering:
         return protocol
     return replace(protocol, network=replace(protocol.network, reordering=False))
+
+
+def on_links(protocol: ir.Protocol, links: Edges) -> ir.Protocol:
+    """The protocol on an overlay with these links."""
+    return replace(protocol, network=replace(protocol.network, links=links))
 
 
 def asked_of(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:

@@ -47,6 +47,15 @@ class Edge(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Links(Node):
+    """`0 to 1, 2` of `links`, or `0 with 1, 2`: both directions."""
+
+    source: int
+    targets: tuple[int, ...]
+    mutual: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Step(Node):
     """A step of a program."""
 
@@ -398,6 +407,15 @@ class Builder(ScenarioBuilder):
         edges = tuple((edge.source, edge.targets) for edge in pick(c, Edge))
         return Setting("tree", (), edges, span=extent(c))
 
+    def links_setting(self, c: Children) -> Setting:
+        found = pick(c, Links)
+        edges = tuple((each.source, each.targets) for each in found)
+        return Setting("links", (), edges, mutual=tuple(each.mutual for each in found), span=extent(c))
+
+    def links(self, c: Children) -> Links:
+        source, *targets = (int(word) for word in c if word.type == "NUMBER")
+        return Links(source, tuple(targets), str(c[1]) == "with", span=extent(c))
+
     def program_setting(self, c: Children) -> Setting:
         steps = tuple(step.step for step in pick(c, Step))
         return Setting("program", (int(c[1]),), steps=steps, span=extent(c))
@@ -568,7 +586,7 @@ class Builder(ScenarioBuilder):
             casts[0].names if casts else (),
             steps,
             pick(block.items, Expect),
-            pick(block.items, syntax.TreeLink),
+            pick(block.items, syntax.LinkLine),
             pick(block.items, syntax.Given),
             doc=block.doc,
             span=extent(c),

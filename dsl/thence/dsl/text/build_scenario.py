@@ -8,7 +8,7 @@ from typing import Any
 from thence.dsl.text import syntax
 from thence.dsl.text.build_body import BodyBuilder, Children, extent, pick
 from thence.dsl.text.lines import Word
-from thence.dsl.text.syntax import Assertion, Cast, Given, Name, Node, ScenarioStep, TreeLink
+from thence.dsl.text.syntax import Assertion, Cast, Given, LinkLine, Name, Node, ScenarioStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class ScenarioBuilder(BodyBuilder):
     def cast(self, c: Children) -> Cast:
         return Cast(c[1], span=extent(c))
 
-    def tree_link(self, c: Children) -> TreeLink:
-        return TreeLink(c[1], c[3], span=extent(c))
+    def link_line(self, c: Children) -> LinkLine:
+        return LinkLine(c[1], c[3], str(c[2]) == "with", span=extent(c))
 
     def given_line(self, c: Children) -> Given:
         return Given(c[0], c[2] if isinstance(c[2], Name) else given_value(c[2]), span=extent(c))

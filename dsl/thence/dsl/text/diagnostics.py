@@ -172,6 +172,7 @@ CODES: dict[str, str] = {
     "E0629": "A mutant changes a part that its subject does not have, or that it restates as well.",
     "E0630": "A scenario does not name its processes, or names one that is not among them.",
     "E0631": "The step of a scenario does not fit the protocol: its destinations, packet, network or timers.",
+    "E0632": "The links of an overlay have one from a process to itself, or one twice.",
     "E0640": "A declaration takes a name under which the tool reports results of its own.",
     "E0641": "Two statements of a subject, or two declarations of a file, have the same name.",
     "E0642": "A relation or function of a machine is changed by no transition, and is not declared as a constant.",

@@ -185,15 +185,18 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 class Setting(Node):
     """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`, the input of `INPUT N per process`
     (`input`), the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`), or the constant or role of
-    `quorum = 3` (`given`). `names` are the words of `about`, with their places in the text.
+    `quorum = 3` (`given`). `names` are the words of `about`, with their places in the text. `mutual` says of each
+    edge of `links` whether it is for both directions: `0 with 1`.
     """
 
     name: Literal[
         "processes", "sends", "self_sends", "prompt_sends", "reactive_sends", "fifo", "for_ever", "any_number",
-        "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "program", "input", "values", "given",
+        "duplicates", "losses", "ticks", "capacity", "destinations", "tree", "links", "program", "input", "values",
+        "given",
     ]  # fmt: skip
     values: tuple[int, ...] = ()
     edges: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    mutual: tuple[bool, ...] = ()
     steps: tuple[ProgramStep, ...] = ()
     about: str = ""
     names: tuple[Name, ...] = field(default=(), compare=False)
@@ -393,7 +396,8 @@ class Scope(Declaration):
     How many messages: `processes N`; `sends K per process` (values (K,)) or `sends 2, 1, 1` (a number for each
     process); `for ever P, Q` with `capacity N`; `any number of messages`. To whom: `destinations 0 to 1, 2; 1 to 2`
     (edges; without it, to any other process); `self sends`. When: `prompt sends`, `reactive sends`, `program P: ...`.
-    The network: `fifo`; `tree 0 to 1, 2`; `duplicates N`, `losses N` (at most N in an execution); `ticks N` (each
+    The network: `fifo`; `tree 0 to 1, 2`; `links 0 to 1; 1 with 2`;
+    `duplicates N`, `losses N` (at most N in an execution); `ticks N` (each
     timer at most N times a process, at any moment; without it, timers fire only when no packet is in flight), `ticks
     TIMER N` (this timer). What the application does besides: `INPUT 2 per process` or `INPUT 1, 0, 0` (how often each
     process has this input), `INPUT k in 0, 1` (the values of its parameter k). `quorum = 3`, the value of a constant or
@@ -510,11 +514,12 @@ class Cast(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class TreeLink(Node):
-    """`link p to q, r` in a scenario on a tree network: edges of the tree."""
+class LinkLine(Node):
+    """`link p to q, r` in a scenario: edges of a tree network, or links of an overlay. `link p with q`: both ways."""
 
     process: Name
     peers: tuple[Name, ...]
+    mutual: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,7 +542,7 @@ class Scenario(Declaration):
     """`scenario NAME of PROTOCOL [with MUTANT]:` one execution, step by step, and what is true on the way.
 
     `processes Alice, Bob` names the processes 0, 1, ...; expectations are of properties of the execution. `links`
-    are of a tree network.
+    are of a tree network or an overlay.
     """
 
     protocol: Name
@@ -545,7 +550,7 @@ class Scenario(Declaration):
     processes: tuple[Name, ...] = ()
     steps: tuple[ScenarioStep | Assertion, ...] = ()
     expects: tuple[Expect, ...] = ()
-    links: tuple[TreeLink, ...] = ()
+    links: tuple[LinkLine, ...] = ()
     given: tuple[Given, ...] = ()
 
 

@@ -44,7 +44,7 @@ class _State(Node):
 _Item: TypeAlias = (
     _Listed | _Stated | _State | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Inductive
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
-    | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.TreeLink | syntax.ScenarioStep
+    | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.LinkLine | syntax.ScenarioStep
     | syntax.Assertion | syntax.Definition | syntax.NamedValue | syntax.Given | syntax.Promise
     | syntax.Change
 )  # fmt: skip
@@ -287,7 +287,7 @@ class _Printer:
     def item_text(
         self,
         item: _Listed | syntax.SortDecl | syntax.FunctionDecl | syntax.RelationDecl | syntax.Expect
-        | syntax.MessageKind | syntax.StateVar | Setting | Cast | syntax.TreeLink | syntax.ScenarioStep
+        | syntax.MessageKind | syntax.StateVar | Setting | Cast | syntax.LinkLine | syntax.ScenarioStep
         | syntax.NamedValue | syntax.Given,
     ) -> str:  # fmt: skip
         """An item that takes one line."""
@@ -321,7 +321,7 @@ class _Printer:
                 return setting_text(item)
             case syntax.NamedValue(keyword, name, type_, value):
                 return f"{keyword} {name.text}: {type_text(type_)} = {given_text(value)}"
-            case Cast() | syntax.TreeLink() | syntax.Given() | syntax.ScenarioStep():
+            case Cast() | syntax.LinkLine() | syntax.Given() | syntax.ScenarioStep():
                 return step_text(item)
             case _:
                 assert_never(item)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from thence.dsl.text.syntax import Cast, Given, Name, ScenarioStep, TreeLink
+from thence.dsl.text.syntax import Cast, Given, LinkLine, Name, ScenarioStep
 from thence.dsl.write.expressions import list_text
 from thence.dsl.write.settings import given_text
 
 
-def step_text(item: Cast | TreeLink | Given | ScenarioStep) -> str:
+def step_text(item: Cast | LinkLine | Given | ScenarioStep) -> str:
     """A line of a scenario that is no assertion and no expectation."""
     if isinstance(item, Cast):
         return f"processes {_names(item.names)}"
     if isinstance(item, Given):
         return f"{item.name.text} = {item.value.text if isinstance(item.value, Name) else given_text(item.value)}"
     process = item.process.text
-    if isinstance(item, TreeLink):
-        return f"link {process} to {_names(item.peers)}"
+    if isinstance(item, LinkLine):
+        return f"link {process} {'with' if item.mutual else 'to'} {_names(item.peers)}"
     match item.event:
         case "sends":
             assert item.subject is not None

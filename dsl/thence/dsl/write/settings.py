@@ -21,6 +21,10 @@ def setting_text(setting: Setting) -> str:
         case "destinations" | "tree":
             edges = (f"{source} to {_numbers(targets) or 'none'}" for source, targets in setting.edges)
             return f"{setting.name} {'; '.join(edges)}"
+        case "links":
+            ways = ("with" if mutual else "to" for mutual in setting.mutual)
+            linked = (f"{a} {way} {_numbers(others)}" for (a, others), way in zip(setting.edges, ways, strict=True))
+            return f"links {'; '.join(linked)}"
         case "program":
             return f"program {setting.values[0]}: {'; '.join(_step(step) for step in setting.steps)}"
         case "input":

@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Literal as Literal_
 
 from thence.dsl import ir
+from thence.dsl.ir.overlay import spelled_out
 from thence.dsl.run.system import System
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import Frame, Messages, evaluate
@@ -89,6 +90,7 @@ class Unfolding:
     choices: list[Literal] = field(default_factory=list)
     _positions: dict[str, int] = field(init=False)
     _executor: Executor = field(init=False)
+    _text: ir.Protocol = field(init=False)
 
     def __post_init__(self) -> None:
         if self.workload.inputs:
@@ -101,7 +103,8 @@ class Unfolding:
         self.messages = self._messages()
         self.network = Network(self.circuit, self.protocol.network.reordering)
         self._positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
-        procedures = {procedure.name: procedure for procedure in self.protocol.procedures}
+        text = self._text = spelled_out(self.protocol, self.workload.processes)
+        procedures = {procedure.name: procedure for procedure in text.procedures}
         kinds = {packet.name: number for number, packet in enumerate(self.protocol.packets)}
         self._executor = Executor(procedures, Emission(kinds))
         self.history = History(self.circuit, self.messages, self.workload.processes)
@@ -114,7 +117,7 @@ class Unfolding:
         self.locals = []
         for process in range(self.workload.processes):
             frame = self.frame(self.workshop(), process)
-            self.locals.append([evaluate(variable.initial, frame, TRUE) for variable in self.protocol.state])
+            self.locals.append([evaluate(variable.initial, frame, TRUE) for variable in text.state])
 
     def _messages(self) -> Messages:
         """Every message that can be sent, with inputs that choose its destinations."""
@@ -189,7 +192,7 @@ class Unfolding:
         actors: dict[int, list[Literal]] = {}
         for process in range(self.workload.processes):
             cases: list[tuple[Literal, list[Symbolic]]] = []
-            for handler in self.protocol.handlers:
+            for handler in self._text.handlers:
                 frame = self.frame(self.workshop(), process)
                 frame.state = list(before[process])
                 when = self._bind(handler, frame, sends, arrivals, ticks)

@@ -82,6 +82,8 @@ def refusals(link: ir.Link) -> tuple[str, ...]:
         found.append("`once`")
     if protocol.network.tree:
         found.append("tree networks")
+    if protocol.network.overlay:
+        found.append("overlays")
     if protocol.delivery != "unicast":
         found.append(f"{protocol.delivery} delivery")
     if machine.delivery == "off" and protocol.sends:

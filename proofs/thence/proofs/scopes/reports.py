@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.settings import lines_of
+from thence.dsl.check.settings import lines_of, links_setting
 from thence.dsl.check.terms.environment import listed
 from thence.dsl.check.workload import MOST_MULTICAST, all_choices, kind_of
 from thence.dsl.ir.properties import COMPLETES
@@ -14,7 +14,7 @@ from thence.dsl.run.narrate import execution, record, text
 from thence.dsl.run.promises import Instance
 from thence.dsl.text.programs import Program
 from thence.dsl.text.programs import describe as describe_program
-from thence.dsl.write.settings import given_text
+from thence.dsl.write.settings import given_text, setting_text
 from thence.proofs.abstraction.report import abstraction_facts, describe_abstraction
 from thence.proofs.abstraction.search import AbstractExploration
 from thence.proofs.explore.exploration import Coverage, Exploration, Violation
@@ -141,6 +141,8 @@ def describe(workload: ir.Workload) -> str:
         words.append("on FIFO channels")
     if workload.tree:
         words.append(f"tree {', '.join(f'{a}-{b}' for a, b in workload.tree)}")
+    if workload.links:
+        words.append(setting_text(links_setting(workload.links)))
     words += [f"{name} = {given_text(value)}" for name, value in workload.constants]
     for process, program in enumerate(workload.programs):
         if program is not None:
@@ -193,6 +195,7 @@ def workload_facts(name: str | None, workload: ir.Workload, protocol: ir.Protoco
         **_sending_facts(workload),
         **({"fifo": True} if workload.fifo else {}),
         **({"tree": [list(edge) for edge in workload.tree]} if workload.tree else {}),
+        **({"links": [list(edge) for edge in workload.links]} if workload.links else {}),
     }
 
 

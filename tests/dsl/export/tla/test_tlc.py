@@ -16,7 +16,7 @@ from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Unsupported
 from thence.dsl.export.tla.machine import export_machine
 from thence.dsl.export.tla.protocol import export_protocol
-from thence.dsl.load import load
+from thence.dsl.load import load, load_bytes
 from thence.proofs.engines import explore
 from thence.proofs.logic.structure import Structure, constant_table, tuples, zero_of
 from thence.proofs.machine.transitions import actions, enabled, rigid, step, symbols
@@ -235,3 +235,60 @@ def test_the_module_reads_like_the_protocol() -> None:
     text = export_protocol(found.protocols[0], workload(found, "one"), "one").files["cykas.tla"]
     for line in ("try_send_message(self, s) ==", "OnReceive_EAGER(self, s, packet) ==", "(* A2.16 *)", "Causal =="):
         assert line in text
+
+
+FLOODING = """
+protocol flood:
+  delivery broadcast
+  network reliable, reordering, overlay
+  message MSG(m: message) carries m
+  state:
+    seen: set of message
+  on causal_send(m):
+    seen.add(m)
+    for p in neighbors: send MSG(m) to p
+  on receive MSG(m) from j:
+    if m in seen: return
+    seen.add(m)
+    deliver m
+    for p in {further}:
+      if p != j: send MSG(m) to p
+  invariant apart: forall p: process. p not in neighbors@p
+  property at_most_once, no_creation
+
+scope ring of flood:
+  processes 3
+  sends 1, 1, 0
+  links 0 to 1; 1 to 2; 2 to 0
+
+scope line of flood:
+  processes 3
+  sends 1, 0, 1
+  links 0 with 1; 1 with 2
+
+scope all of flood:
+  processes 3
+  sends 1, 0, 1
+"""
+
+
+@pytest.mark.long(but=("line",))
+@needs_tlc
+@pytest.mark.parametrize("scope", ["ring", "line", "all"])
+def test_overlays(scope: str, tmp_path: Path) -> None:
+    found = load_bytes(Path("flood.thence"), FLOODING.format(further="neighbors").encode()).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    own = explore(protocol, workload(found, scope), properties_of(protocol))
+    said = tlc(export_protocol(protocol, workload(found, scope), scope), tmp_path)
+    assert "No error has been found" in said, said
+    assert states(said) == (own.states, own.transitions)
+
+
+@needs_tlc
+def test_a_packet_to_another_than_a_neighbor(tmp_path: Path) -> None:
+    found = load_bytes(Path("flood.thence"), FLOODING.format(further="process").encode()).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    assert "fault" in explore(protocol, workload(found, "line"), ["fault"]).violations
+    assert "value of none" in tlc(export_protocol(protocol, workload(found, "line"), "line"), tmp_path)

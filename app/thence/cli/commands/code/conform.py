@@ -29,6 +29,7 @@ from thence.cli.options import (
     GroupSize,
     Impl,
     Json,
+    Links,
     Loss,
     MemoryLimit,
     ReplyLimit,
@@ -82,6 +83,7 @@ def conform(
     duplication: Duplication = None,
     loss: Loss = None,
     self_sends: SelfSends = None,
+    links: Links = None,
     delivery: Delivery = None,
     claim: Claims = None,
     total_order: Annotated[Optional[bool], typer.Option(help="Whether the system promises a total order.")] = None,  # noqa: UP045
@@ -118,6 +120,7 @@ def conform(
         "duplication": duplication,
         "loss": loss,
         "self_sends": self_sends,
+        "links": links,
         "delivery": delivery,
         "total_order": total_order,
     }

@@ -250,12 +250,13 @@ class _Merge:
         known, said = ({word.text for word in each} - {"reliable", "reordering"} for each in (original, words))
         if known == said:
             self.reporter.warning("W0911", words[0].span, "the network is restated without a change")
-        if ("tree" in known) != ("tree" in said):
+        for kind in sorted((known ^ said) & {"tree", "overlay"}):
+            network = {"tree": "a `tree`", "overlay": "an `overlay`"}[kind]
             self.reporter.error(
                 "E0611",
                 words[0].span,
-                f"`{self.mutant.subject.text}` cannot have this: whether its network is a `tree` stays as it is",
-                "its scopes, and the names that a tree gives, depend on it",
+                f"`{self.mutant.subject.text}` cannot have this: whether its network is {network} stays as it is",
+                f"its scopes, and the names that {network.replace('`', '')} gives, depend on it",
             )
         return words
 

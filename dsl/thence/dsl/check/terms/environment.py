@@ -54,9 +54,10 @@ class Vocabulary:
 
     A name whose declaration is erroneous maps to None: it is known, and nothing more is said about it.
     `ordered` names the sorts with an order; `delivery` is that of the machine or protocol.
-    `fixed` are the names that nothing changes: those that a tree network gives. `constants` are a protocol's constants
-    and roles, `kinds` its packet kinds and `inputs` its inputs, with their parameters. `sent`: a formula
-    may quantify over the messages that were sent. `actions`: it may be about an action (`when p delivers m: P`).
+    `fixed` are the names that nothing changes: those that a tree network or an overlay gives. `constants` are a
+    protocol's constants and roles, `kinds` its packet kinds and `inputs` its inputs, with their parameters. `sent`: a
+    formula may quantify over the messages that were sent. `actions`: it may be about an action (`when p delivers m:
+    P`).
     """
 
     place: Place

@@ -16,7 +16,8 @@ def check_place(checker: ExpressionChecker, written: syntax.Expr, change: str) -
     while True:
         match root:
             case ir.StateOf(name=name) if name in checker.vocabulary.fixed:
-                checker.reporter.error("E0403", written.span, f"`{name}` never changes: the tree of the scope gives it")
+                said = f"`{name}` never changes: the links of the scope give it"
+                checker.reporter.error("E0403", written.span, said)
                 return None
             case ir.Apply(symbol=name) if name in checker.vocabulary.constants:
                 note = "what has to change is a state variable"

@@ -16,6 +16,7 @@ from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
 from thence.dsl.export.tla.names import Names, prelude, words
 from thence.dsl.export.tla.statements import Operators, packet_field
 from thence.dsl.ir.observability import beyond_states
+from thence.dsl.ir.overlay import spelled_out
 from thence.dsl.ir.types import BOOL, Type
 from thence.dsl.run.scoped import in_scope
 
@@ -38,7 +39,7 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
 
     `described` is the scope in words. Raises: Unsupported where TLA+ has no word for something in the protocol.
     """
-    protocol = in_scope(protocol, workload)
+    protocol = spelled_out(in_scope(protocol, workload), workload.processes)
     refusal = _refusal(protocol, workload)
     if refusal is not None:
         raise Unsupported(refusal)
