@@ -1,4 +1,4 @@
-"""Lamport's mutual exclusion: what is proved, the shortest counterexamples, and requests in the order of happens-before."""
+"""Lamport's mutual exclusion: what is proved, the shortest counterexamples, and requests in causal order."""
 
 from __future__ import annotations
 

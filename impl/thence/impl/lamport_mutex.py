@@ -1,6 +1,6 @@
 """Mutual exclusion by a queue of requests at each process, in the order of logical clocks.
 
-Source: Leslie Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", Communications of the ACM 21(7),
+Source: Leslie Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM 21(7),
 1978, the section on ordering the events totally. Channels: reliable and FIFO.
 
 Listing, in our own words (IR.1, IR.2 and R1 to R5 are the paper's rules, the numbers of their parts are ours):
@@ -33,8 +33,8 @@ Symbols:
     -                   _heard, _unanswered
 
 Departures:
-    - The time of the latest packet from each process is in _heard. The paper keeps acknowledgments in the queue for this.
-    - How many of its requests each other process has not acknowledged is noted, so that an acknowledgment of nothing is a
+    - The time of the latest packet from each process is in _heard. The paper keeps acknowledgments in its queue.
+    - A process counts the requests that each other one has not acknowledged, so that an acknowledgment of nothing is a
       ProtocolError.
     - Each method is one event, and the packets of an event have one time.
 """
