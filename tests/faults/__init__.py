@@ -24,6 +24,7 @@ from . import (
     hybrid_optimal,
     hybrid_remembering,
     ks,
+    lamport_mutex,
     mf,
     mf_pipelined,
     newtop,
@@ -65,6 +66,7 @@ FAULTS: dict[str, list[type]] = {
 TEXTBOOK: dict[str, list[type]] = {
     "chandy_lamport": chandy_lamport.FAULTS,
     "cops": cops.FAULTS,
+    "lamport_mutex": lamport_mutex.FAULTS,
     "ricart_agrawala": ricart_agrawala.FAULTS,
     "two_phase_commit": two_phase_commit.FAULTS,
     "pc_broadcast": pc_broadcast.FAULTS,

@@ -31,7 +31,7 @@ def cells(results: list[dict[str, Any]], file: str) -> list[str]:
 def test_the_rows_cover_the_library() -> None:
     files = {name for row in (*ROWS, *TEXTBOOK_ROWS) for name in (*row.files, *row.printed)}
     assert len(ROWS) == 19
-    assert files | {"execution", "happens_before", "buffered_mailbox", "bj87", "hierarchy"} == {
+    assert files | {"execution", "happens_before", "buffered_mailbox", "bj87", "hierarchy", "byzantine_broadcast"} == {
         path.stem for path in library()
     }
     assert {row.files[0] for row in ROWS} == set(SYSTEMS)

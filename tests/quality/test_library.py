@@ -17,7 +17,7 @@ PROTOCOLS = [
     *("cykas", "mf", "mf_pipelined", "rst", "rst_mf", "rst_hunch"),
     *("hybrid_basic", "hybrid_optimal", "hybrid_remembering", "cbcast", "newtop", "hybrid_multicast"),
     *("fifo", "synchronous", "client_server", "ses", "ks", "tree"),
-    *("chandy_lamport", "pc_broadcast", "cops", "skeen"),
+    *("chandy_lamport", "pc_broadcast", "cops", "skeen", "lamport_mutex"),
 ]
 
 NEVER_REFUTED = {

@@ -62,6 +62,7 @@ ROWS: Final = (
 
 TEXTBOOK_ROWS: Final = (
     Row("Mutual exclusion (Ricart, Agrawala)", ("ricart_agrawala",)),
+    Row("Mutual exclusion (Lamport)", ("lamport_mutex",)),
     Row("Distributed snapshots (Chandy, Lamport)", ("chandy_lamport",)),
     Row("Two-phase commit (Gray)", ("two_phase_commit",)),
     Row("PC-broadcast (Nédelec, Molli, Mostéfaoui)", ("pc_broadcast",)),

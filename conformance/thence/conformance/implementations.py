@@ -31,6 +31,7 @@ TEXTBOOK = {
     "chandy_lamport": "thence.impl.chandy_lamport:ChandyLamport",
     "cops": "thence.impl.cops:COPS",
     "ricart_agrawala": "thence.impl.ricart_agrawala:RicartAgrawala",
+    "lamport_mutex": "thence.impl.lamport_mutex:LamportMutex",
     "two_phase_commit": "thence.impl.two_phase_commit:TwoPhaseCommit",
     "pc_broadcast": "thence.impl.pc_broadcast:PCBroadcast",
     "skeen": "thence.impl.skeen:Skeen",
