@@ -9,25 +9,35 @@ made of.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from tests.proofs.machine.drawn_structures import NUMBERS_BELOW, drawn_structures
+from tests.proofs.machine.closed_smt import closed_text
+from tests.proofs.machine.drawn_machines import drawn_machine
+from tests.proofs.machine.drawn_structures import NUMBERS_BELOW, NoState, drawn_structures
 from tests.proofs.machine.executed import same, stepped
 from tests.proofs.machine.obligation_cases import Case, Cases, Step, conjunct_names
 
 from thence.dsl import ir
-from thence.dsl.ir.types import NAT, Type
+from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Sort, Type
 from thence.dsl.load import library, load
-from thence.proofs.logic.formula import Unsupported, free_locals
+from thence.proofs.logic.formula import Unsupported, free_locals, negation
+from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Structure, evaluate, tuples
 from thence.proofs.machine.obligations import conjuncts
 from thence.proofs.machine.transitions import actions, enabled, initial, rigid, step
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.solver import Check, SolverPool
+
+
+EFFORT = 500_000
+"""A limit on each question, in the solver's own measure, so that it is the same on every machine."""
+
+RESULTS = ("kept", "lost", "not premised", "not enabled", "unsupported")
 
 
 class Evaluated:
@@ -37,7 +47,7 @@ class Evaluated:
         self.state = state
         self._closed: dict[int, tuple[ir.Expr, Any]] = {}
 
-    def __call__(self, body: ir.Expr, environment: dict[str, Any]) -> bool:
+    def __call__(self, body: ir.Expr, environment: Mapping[str, Any]) -> bool:
         if id(body) not in self._closed:
             self._closed[id(body)] = (body, None if free_locals(body) else evaluate(body, self.state, {}))
         _, closed = self._closed[id(body)]
@@ -143,16 +153,120 @@ FILES = {
 }
 
 
-def machines_of(path: Path) -> list[ir.Machine]:
+def machines_of(path: Path) -> tuple[list[ir.Machine], list[ir.Machine]]:
     """The machines of a file, and those of its mutants."""
     found = load(path).specification
     assert found is not None
     mutants = (mutant.mutated for mutant in found.mutants)
-    return [*found.machines, *(mutant for mutant in mutants if isinstance(mutant, ir.Machine))]
+    return list(found.machines), [mutant for mutant in mutants if isinstance(mutant, ir.Machine)]
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_library(name: str, pool: SolverPool) -> None:
-    for machine in machines_of(FILES[name]):
-        happened = compared(pool, machine, 1, 12, 40)
-        print(machine.name, dict(happened))
+    """The machines of a file, and one machine of its mutants."""
+    own, mutated = machines_of(FILES[name])
+    for machine in [*own, *Random(name).sample(mutated, min(1, len(mutated)))]:
+        check_shares(machine, compared(pool, machine, 1, 8, 30))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FILES)
+def test_library_and_its_mutants(name: str, pool: SolverPool) -> None:
+    own, mutated = machines_of(FILES[name])
+    for seed in (2, 3):
+        for machine in (*own, *mutated):
+            check_shares(machine, compared(pool, machine, seed, 12, 40))
+
+
+def check_shares(machine: ir.Machine, happened: Counter[str]) -> None:
+    """Premises are met, goals are lost, and most formulas have a value: else nothing was compared."""
+    everything = sum(happened[result] for result in RESULTS)
+    assert happened["kept"] > everything / 12, (machine.name, happened)
+    assert happened["lost"] > 0, (machine.name, happened)
+    assert happened["near kept"] > 0, (machine.name, happened)
+    assert happened["unsupported"] < everything / 4, (machine.name, happened)
+
+
+SHORT = tuple(map(str, range(1, 13)))
+
+
+@pytest.mark.long(but=SHORT)
+@pytest.mark.parametrize("seed", range(1, 101))
+def test_drawn_machines(seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool) -> None:
+    text = drawn_machine(seed)
+    (machine,) = specify(text).machines
+    try:
+        happened = compared(pool, machine, seed, 8, 30)
+    except NoState:
+        return
+    print(seed, machine.delivery, {k: happened[k] for k in RESULTS})
+
+
+def test_drawn_machines_are_of_every_kind(specify: Callable[[str], ir.Specification]) -> None:
+    machines = [machine for seed in range(1, 13) for machine in specify(drawn_machine(seed)).machines]
+    assert {machine.delivery for machine in machines} == {"unicast", "multicast", "broadcast", "off"}
+    symbols = [symbol for machine in machines for symbol in machine.symbols]
+    assert any(machine.axioms for machine in machines)
+    assert {NAT, Sort("key"), MESSAGE, PROCESS} <= {symbol.result for symbol in symbols}
+    assert any(parameter.type == NAT for symbol in symbols for parameter in symbol.parameters)
+
+
+SOME = ("mf", "cykas", "newtop", "two_phase_commit", "benchmarks/paxos", "benchmarks/lock_server")
+
+
+@pytest.mark.long(but=SOME)
+@pytest.mark.parametrize("name", FILES)
+def test_solvers_are_given_the_same(name: str, pool: SolverPool) -> None:
+    """The text of an obligation, with a structure prescribed, is satisfiable exactly where it is false in that."""
+    own, _ = machines_of(FILES[name])
+    for machine in own:
+        asked = asked_of_solver(pool, machine, 4, 6, 5)
+        print(machine.name, asked)
+        assert asked["premised unsat"] > 0
+
+
+@pytest.mark.long(but=SHORT)
+@pytest.mark.parametrize("seed", range(1, 101))
+def test_solvers_are_given_the_same_of_drawn_machines(
+    seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool
+) -> None:
+    (machine,) = specify(drawn_machine(seed)).machines
+    with suppress(NoState):
+        print(seed, asked_of_solver(pool, machine, seed, 4, 4))
+
+
+def asked_of_solver(pool: SolverPool, machine: ir.Machine, seed: int, structures: int, each: int) -> Counter[str]:
+    """Asks a solver about `each` obligations in each of some structures; returns what it answers."""
+    asked: Counter[str] = Counter()
+    chance = Random(seed)
+    everything = conjuncts(machine)
+    suites = [tuple(Cases(machine, known).every()) for known in (everything, ())]
+    formulas = [conjunct.formula for conjunct in everything]
+    for _, state in drawn_structures(pool, machine, formulas, seed, structures):
+        evaluated = Evaluated(state)
+        possible = list(moves(machine, state, chance))
+        fitting = {None, *(transition for transition, _, _ in possible)}
+        for _ in range(each):
+            case = next(case for case in drawn_cases(suites, chance) if case.transition in fitting)
+            environment = drawn_environment(case, state, possible, chance)
+            asked[solved(pool, case.obligation, state, environment, evaluated)] += 1
+    return asked
+
+
+def solved(
+    pool: SolverPool, obligation: Obligation, state: Structure, environment: Mapping[str, Any], evaluated: Evaluated
+) -> str:
+    """The solver's answer, which agrees with the evaluator. Where the premise is true the denied goal is asked, too."""
+    try:
+        premise = all(evaluated(hypothesis.body, environment) for hypothesis in obligation.hypotheses)
+        goal = evaluated(obligation.goal.body, environment)
+    except Unsupported:
+        return "unsupported"
+    if premise and goal:
+        denied = replace(obligation, goal=replace(obligation.goal, body=negation(obligation.goal.body)))
+        solved(pool, denied, state, environment, evaluated)
+    text = closed_text(obligation, state, environment)
+    status = pool.ask(Check("z3", text, 20_000, 0, effort=EFFORT)).status
+    expected = "sat" if premise and not goal else "unsat"
+    assert status in (expected, "unknown"), f"z3 says {status} of {obligation.name} at {environment} in {state}"
+    return f"premised {status}" if premise else status
