@@ -7,7 +7,6 @@ history is kept by the rules in `machine_builtins`, and the built-in properties 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import count, product
 from typing import Any, TypeAlias
 
@@ -266,9 +265,3 @@ def is_undelivered(machine: ir.Machine, state: Structure, m: int) -> bool:
     if machine.delivery == "unicast":
         return not t["delivered"][(m,)]
     return any(t["to"][(m, p)] and not t["delivered"][(m, p)] for p in range(state.universe["process"]))
-
-
-@cache
-def by_name(machine: ir.Machine) -> Mapping[str, ir.Transition]:
-    """The transitions by their names."""
-    return {transition.name: transition for transition in machine.transitions}

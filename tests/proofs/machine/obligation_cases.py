@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, TypeAlias
 
 from tests.proofs.machine.executed import (
     began,
-    by_name,
     has_property,
     is_undelivered,
     rests,
@@ -73,6 +73,10 @@ class Cases:
     machine: ir.Machine
     known: tuple[Conjunct, ...]
 
+    @cached_property
+    def transitions(self) -> Mapping[str, ir.Transition]:
+        return {transition.name: transition for transition in self.machine.transitions}
+
     def true(self, conjunct: Conjunct, state: Structure) -> bool:
         if conjunct.origin == "property":
             return has_property(conjunct.name, self.machine, state)
@@ -116,7 +120,7 @@ class Cases:
             if each.action is None:
                 yield Case(each.obligation, None, self.axioms, self._initially(conjunct))
             else:
-                transition = by_name(self.machine)[each.action.name]
+                transition = self.transitions[each.action.name]
                 yield Case(each.obligation, transition, self.possible, self._kept(conjunct))
 
     def _initially(self, conjunct: Conjunct) -> Meaning:
@@ -135,11 +139,11 @@ class Cases:
             yield Case(stated, None, self.assumed, lambda step, it=conjunct: self.true(it, step.before))  # type: ignore[misc]
         for action in actions(self.machine):
             stated = obligations.impossible(self.machine, action, self.known)
-            yield Case(stated, by_name(self.machine)[action.name], self.possible, _never)
+            yield Case(stated, self.transitions[action.name], self.possible, _never)
         yield Case(obligations.inconsistent(self.machine), None, self.axioms, _never)
 
     def once(self) -> Iterator[Case]:
-        deliver = by_name(self.machine)["deliver"]
+        deliver = self.transitions["deliver"]
         names = [parameter.name for parameter in deliver.parameters]
 
         def not_yet(step: Step) -> bool:
@@ -224,7 +228,7 @@ class Cases:
         for action in actions(self.machine):
             if action.name == "causal_send":
                 continue
-            transition = by_name(self.machine)[action.name]
+            transition = self.transitions[action.name]
             guards = step_statements.own_guards(action)
             for guard, stated in zip(guards, starvation.falsified(self.machine, action), strict=True):
                 yield Case(
@@ -255,7 +259,7 @@ class Cases:
                 def done(step: Step, part: starvation.Part = part) -> bool:
                     return bool(self.after(part.done, step))
 
-                yield Case(next(stated), by_name(self.machine)[action.name], waits_on, done)
+                yield Case(next(stated), self.transitions[action.name], waits_on, done)
         assert next(stated, None) is None
 
         def at_rest(step: Step) -> bool:
@@ -276,7 +280,7 @@ class Cases:
                 for action in among:
                     for update in action.updates:
                         if update.symbol == relation:
-                            yield self._one_way(next(stated), by_name(self.machine)[action.name], update, way)
+                            yield self._one_way(next(stated), self.transitions[action.name], update, way)
                 assert next(stated, None) is None
         numbers = starvation.rises(self.machine, among)
         for function, bound in numbers:
@@ -284,14 +288,14 @@ class Cases:
             for action in among:
                 for update in action.updates:
                     if update.symbol == function:
-                        yield self._rises(next(stated), by_name(self.machine)[action.name], update, bound)
+                        yield self._rises(next(stated), self.transitions[action.name], update, bound)
         directions = {**ways, **{function: True for function, _ in numbers}}
         for action in among:
             obligation = starvation.uses_up(self.machine, action, directions, self.known)
-            yield Case(obligation, by_name(self.machine)[action.name], self._has_effect, self._uses(directions))
+            yield Case(obligation, self.transitions[action.name], self._has_effect, self._uses(directions))
             down = dict.fromkeys(ways, False)
             obligation = starvation.uses_up(self.machine, action, down, self.known)
-            yield Case(obligation, by_name(self.machine)[action.name], self._has_effect, self._uses(down))
+            yield Case(obligation, self.transitions[action.name], self._has_effect, self._uses(down))
 
     def _one_way(self, obligation: Obligation, transition: ir.Transition, update: ir.Update, way: bool) -> Case:
         def was(step: Step) -> bool:

@@ -161,6 +161,7 @@ def machines_of(path: Path) -> tuple[list[ir.Machine], list[ir.Machine]]:
     return list(found.machines), [mutant for mutant in mutants if isinstance(mutant, ir.Machine)]
 
 
+@pytest.mark.long(but=tuple(name for name in FILES if name != "hybrid_optimal_indices"))
 @pytest.mark.parametrize("name", FILES)
 def test_library(name: str, pool: SolverPool) -> None:
     """The machines of a file, and one machine of its mutants."""
