@@ -149,7 +149,7 @@ class _Writer:
                 at.append(name)
         inner = {**scope, **binders}
         if result == "bool":
-            value = self.formula(inner, 1, everything)
+            value = self.formula(inner, self.chance.choice((1, 1, 2)), everything)
         else:
             was = f"{symbol}({', '.join(at)})"
             value = self.term(result, inner, 1, everything) if self.sayable(result, inner) else was

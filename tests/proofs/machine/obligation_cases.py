@@ -95,15 +95,21 @@ class Cases:
         assert step.then is not None
         return value(formula, step.then, step.environment)
 
-    def every(self) -> Iterator[Case]:
-        yield from self.preserved()
-        yield from self.of_states()
-        yield from self.stable()
+    def groups(self) -> list[tuple[Case, ...]]:
+        """The cases of each kind; the properties and the own statements of the machine apart from the history's."""
+        facts = {fact.name for fact in built_in.history_facts(self.machine.delivery)}
+        kept = list(self.preserved())
+        own = [case for case in kept if case.obligation.goal.name not in facts]
+        groups = [
+            tuple(case for case in kept if case.obligation.goal.name in facts),
+            tuple(case for case in own if case.transition is None),
+            tuple(case for case in own if case.transition is not None),
+            tuple(self.of_states()),
+            tuple(self.stable()),
+        ]
         if self.machine.delivery != "off":
-            yield from self.once()
-            yield from self.deadlock()
-            yield from self.waiting()
-            yield from self.resting()
+            groups += [tuple(self.once()), tuple(self.deadlock()), tuple(self.waiting()), tuple(self.resting())]
+        return [group for group in groups if group]
 
     # --- the inductive set ---
 

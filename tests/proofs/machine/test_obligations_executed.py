@@ -61,7 +61,7 @@ def compared(pool: SolverPool, machine: ir.Machine, seed: int, structures: int, 
     everything = conjuncts(machine)
     assert [conjunct.name for conjunct in everything] == conjunct_names(machine)
     some = tuple(conjunct for conjunct in everything if chance.random() < 0.6)
-    suites = [tuple(Cases(machine, known).every()) for known in (everything, some, ())]
+    suites = [Cases(machine, known).groups() for known in (everything, some, ())]
     formulas = [*(conjunct.formula for conjunct in everything)]
     for kind, state in drawn_structures(pool, machine, formulas, seed, structures):
         evaluated = Evaluated(state)
@@ -78,10 +78,10 @@ def compared(pool: SolverPool, machine: ir.Machine, seed: int, structures: int, 
     return happened
 
 
-def drawn_cases(suites: Sequence[Sequence[Case]], chance: Random) -> Iterator[Case]:
-    """Cases without end."""
+def drawn_cases(suites: Sequence[Sequence[Sequence[Case]]], chance: Random) -> Iterator[Case]:
+    """Cases without end, of all kinds alike."""
     while True:
-        yield chance.choice(chance.choice(suites))
+        yield chance.choice(chance.choice(chance.choice(suites)))
 
 
 def moves(
@@ -188,7 +188,7 @@ def check_shares(machine: ir.Machine, happened: Counter[str]) -> None:
     assert happened["unsupported"] < everything / 4, (machine.name, happened)
 
 
-SHORT = tuple(map(str, range(1, 13)))
+SHORT = tuple(map(str, range(1, 31)))
 
 
 @pytest.mark.long(but=SHORT)
@@ -241,7 +241,7 @@ def asked_of_solver(pool: SolverPool, machine: ir.Machine, seed: int, structures
     asked: Counter[str] = Counter()
     chance = Random(seed)
     everything = conjuncts(machine)
-    suites = [tuple(Cases(machine, known).every()) for known in (everything, ())]
+    suites = [Cases(machine, known).groups() for known in (everything, ())]
     formulas = [conjunct.formula for conjunct in everything]
     for _, state in drawn_structures(pool, machine, formulas, seed, structures):
         evaluated = Evaluated(state)
