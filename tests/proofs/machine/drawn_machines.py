@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 Scope: TypeAlias = Mapping[str, str]
 
-NAMES = {"message": ("m", "x", "y", "a"), "process": ("p", "q", "r"), "key": ("k", "l", "o"), "nat": ("n", "i", "j")}
+NAMES = {"message": ("m", "x", "y"), "process": ("p", "q", "r"), "key": ("k", "l", "o"), "nat": ("n", "i", "j")}
 
 
 @dataclass
@@ -119,6 +119,15 @@ class _Writer:
         atom = self.atom(scope, depth, among)
         return f"not ({atom})" if self.chance.random() < 0.3 else atom
 
+    def quantified(self, scope: Scope, among: frozenset[str]) -> str:
+        """A quantifier over a name that an invariant may well bind, too."""
+        sort = self.chance.choice(self.sorts)
+        name = self.fresh(sort, scope)
+        if name is None:
+            return self.formula(scope, 1, among)
+        quantifier = self.chance.choice(("forall", "exists"))
+        return f"({quantifier} {name}: {sort}. {self.formula({**scope, name: sort}, 1, among)})"
+
     def atom(self, scope: Scope, depth: int, among: frozenset[str]) -> str:
         relations = [
             name
@@ -149,7 +158,7 @@ class _Writer:
                 at.append(name)
         inner = {**scope, **binders}
         if result == "bool":
-            value = self.formula(inner, self.chance.choice((1, 1, 2)), everything)
+            value = self.quantified(inner, everything) if self.chance.random() < 0.5 else self.formula(inner, 1, everything)
         else:
             was = f"{symbol}({', '.join(at)})"
             value = self.term(result, inner, 1, everything) if self.sayable(result, inner) else was
@@ -195,7 +204,9 @@ def drawn_machine(seed: int) -> str:
         left = [symbol for symbol in left if symbol not in changed]
         body = [writer.update(symbol, scope, everything) for symbol in changed]
         lines += body or ["    pass"]
-    lines += [f"  invariant i{number}: {writer.formula({}, 3, everything)}" for number in range(3)]
+    own = frozenset({*writer.own, *writer.constants})  # about these, so that steps matter
+    lines += [f"  invariant i{number}: {writer.formula({}, 3, own)}" for number in range(4)]
+    lines.append(f"  invariant i4: {writer.formula({}, 3, everything)}")
     sort = chance.choice(writer.sorts)
     name = NAMES[sort][0]
     lines.append(f"  stable kept({name}: {sort}): {writer.formula({name: sort}, 2, everything)}")
