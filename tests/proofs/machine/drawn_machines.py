@@ -217,3 +217,53 @@ def drawn_machine(seed: int) -> str:
     else:
         lines.append("  prove i0")
     return "\n".join(lines) + "\n"
+
+
+# --- by hand ---------------------------------------------------------------------------------------
+
+STAGES = """
+machine stages:
+  relation network_sent(m: message)
+  relation linked(a: message, b: message)
+  relation lonely(m: message)
+  function done(p: process): nat
+  constant function wanted(p: process): nat
+  transition causal_send(m):
+    forall x: linked(x, m) := exists y. hb(x, y) or before(y, x)
+  transition post(m, p):
+    require sent(m) and (not network_sent(m) or done(p) < 2)
+    network_sent(m) := true
+    done(p) := done(p) + 2
+  transition deliver(m):
+    require network_sent(m)
+    forall x: lonely(x) := not (exists y. linked(x, y))
+  transition forget(m, x):
+    linked(x, m) := false
+    forall p: done(p) := min(done(p) + 1, wanted(p))
+  invariant lonely_ones: forall y. lonely(y) implies not (exists m. linked(m, y))
+  invariant within: forall p. done(p) <= wanted(p)
+  stable gone(m, x): linked(x, m) implies delivered(m)
+  prove csps, sps, causal, fifo, causally_ordered, total_order, no_creation, without deadlock
+"""
+NUMBERS = """
+machine numbers:
+  relation seen(p: process, n: nat)
+  function level(p: process): nat
+  constant function most(): nat
+  transition causal_send(m):
+    forall p: level(p) := if p = src(m) then max(level(p), most()) else level(p)
+  transition deliver(m):
+    require sent(m) and exists n: nat. n < most() and seen(dst(m), n)
+  transition look(p: process, n: nat):
+    require n <= most() and not (exists i: nat. i < n and seen(p, i))
+    seen(p, n) := true
+    level(p) := min(n, level(p) - 1)
+  invariant somebody: forall p. level(p) = 0 or exists n: nat. seen(p, n)
+  invariant low: forall p: process, n: nat. seen(p, n) implies n < most() + 1
+  invariant gap: forall p. seen(p, 1) iff exists n: nat. n < 1 and seen(p, n)
+  stable once(p: process, n: nat): seen(p, n) and exists i: nat. n < i and not seen(p, i)
+  prove no_creation
+"""
+
+BY_HAND = {"stages": STAGES, "numbers": NUMBERS}
+"""Names that meet, updates at every place, quantifiers over numbers, and properties that the library seldom states."""

@@ -243,6 +243,14 @@ def has_property(name: str, machine: ir.Machine, state: Structure) -> bool:
             raise AssertionError(f"{name} is not a built-in property")
 
 
+def goes_everywhere(machine: ir.Machine, state: Structure) -> bool:
+    """What `delivery broadcast` says of destinations: every process but the sender is one of each message."""
+    if machine.delivery != "broadcast":
+        return True
+    t, pairs = state.tables, product(range(state.universe["message"]), range(state.universe["process"]))
+    return all(t["to"][(m, p)] or t["src"][(m,)] == p for m, p in pairs)
+
+
 # --- what statements about steps speak of ---------------------------------------------------------
 
 

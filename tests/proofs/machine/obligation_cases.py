@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from tests.proofs.machine.executed import (
     began,
+    goes_everywhere,
     has_property,
     is_undelivered,
     rests,
@@ -83,7 +84,8 @@ class Cases:
         return bool(value(conjunct.formula.body, state, {}))
 
     def axioms(self, step: Step) -> bool:
-        return all(bool(value(axiom.body, step.before, {})) for axiom in self.machine.axioms)
+        stated = all(bool(value(axiom.body, step.before, {})) for axiom in self.machine.axioms)
+        return stated and goes_everywhere(self.machine, step.before)
 
     def assumed(self, step: Step) -> bool:
         return self.axioms(step) and all(self.true(conjunct, step.before) for conjunct in self.known)
