@@ -72,12 +72,9 @@ def _prescribed(
     if NAT in types:
         names = [f"x{number}" for number in range(len(types))]
         bound = " ".join(
-            f"({each} {'Int' if type_ == NAT else sorts[str(type_)]})"
-            for each, type_ in zip(names, types, strict=True)
+            f"({each} {'Int' if type_ == NAT else sorts[str(type_)]})" for each, type_ in zip(names, types, strict=True)
         )
-        beyond = " ".join(
-            f"(<= {highest} {each})" for each, type_ in zip(names, types, strict=True) if type_ == NAT
-        )
+        beyond = " ".join(f"(<= {highest} {each})" for each, type_ in zip(names, types, strict=True) if type_ == NAT)
         nothing = f"(= {_applied(name, names)} {_element(0, symbol.result, sorts)})"
         yield f"(forall ({bound}) (=> (or {beyond}) {nothing}))"
 

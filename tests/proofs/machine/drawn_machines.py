@@ -158,7 +158,9 @@ class _Writer:
                 at.append(name)
         inner = {**scope, **binders}
         if result == "bool":
-            value = self.quantified(inner, everything) if self.chance.random() < 0.5 else self.formula(inner, 1, everything)
+            value = (
+                self.quantified(inner, everything) if self.chance.random() < 0.5 else self.formula(inner, 1, everything)
+            )
         else:
             was = f"{symbol}({', '.join(at)})"
             value = self.term(result, inner, 1, everything) if self.sayable(result, inner) else was
@@ -240,7 +242,7 @@ machine stages:
   transition forget(m, x):
     linked(x, m) := false
     forall p: done(p) := min(done(p) + 1, wanted(p))
-  invariant lonely_ones: forall y. lonely(y) implies not (exists m. linked(m, y))
+  invariant lonely_ones: forall y. lonely(y) implies not (exists m. linked(y, m))
   invariant within: forall p. done(p) <= wanted(p)
   stable gone(m, x): linked(x, m) implies delivered(m)
   prove csps, sps, causal, fifo, causally_ordered, total_order, no_creation, without deadlock
@@ -260,6 +262,8 @@ machine numbers:
     level(p) := min(n, level(p) - 1)
   invariant somebody: forall p. level(p) = 0 or exists n: nat. seen(p, n)
   invariant low: forall p: process, n: nat. seen(p, n) implies n < most() + 1
+  invariant far: forall p: process, n: nat. seen(p, n) or 0 < n + 1
+  invariant near: forall p. level(p) < 2 or most() < level(p) + 1
   invariant gap: forall p. seen(p, 1) iff exists n: nat. n < 1 and seen(p, n)
   stable once(p: process, n: nat): seen(p, n) and exists i: nat. n < i and not seen(p, i)
   prove no_creation

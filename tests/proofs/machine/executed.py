@@ -80,12 +80,10 @@ def python(expr: ir.Expr, names: Mapping[str, str], fresh: Iterator[int]) -> str
             return f"({sub(then)} if {sub(condition)} else {sub(otherwise)})"
         case ir.Quantified(kind=kind, variables=variables, body=body):
             own = {variable.name: f"v{next(fresh)}" for variable in variables}
-            ranges = " ".join(
-                f"for {own[variable.name]} in range({'top' if variable.type == NAT else f'sizes[{str(variable.type)!r}]'})"
-                for variable in variables
-            )
+            bounds = {each.name: "top" if each.type == NAT else f"sizes[{str(each.type)!r}]" for each in variables}
+            ranges = " ".join(f"for {own[name]} in range({bound})" for name, bound in bounds.items())
             inside = f"bool({python(body, {**names, **own}, fresh)}) {ranges}"
-            return f"{ {'forall': 'all', 'exists': 'any'}.get(kind, 'sum')}({inside})"
+            return f"{'all' if kind == 'forall' else 'any' if kind == 'exists' else 'sum'}({inside})"
         case _:
             raise AssertionError(f"{type(expr).__name__} stands in no machine")
 
@@ -221,9 +219,7 @@ def has_property(name: str, machine: ir.Machine, state: Structure) -> bool:
             return all(first(a, b, p) for a, b, p in both)
         case "csps":
             return all(
-                delivered(a, p)
-                for a, m, p in product(messages, messages, processes)
-                if posted(a, m) and to(a, p)
+                delivered(a, p) for a, m, p in product(messages, messages, processes) if posted(a, m) and to(a, p)
             )
         case "sps":
             return all(
@@ -236,8 +232,7 @@ def has_property(name: str, machine: ir.Machine, state: Structure) -> bool:
             return all(t["sent"][(m,)] and to(m, p) for m, p in places)
         case "total_order":
             return not any(
-                first(a, b, p) and first(b, a, q)
-                for a, b, p, q in product(messages, messages, processes, processes)
+                first(a, b, p) and first(b, a, q) for a, b, p, q in product(messages, messages, processes, processes)
             )
         case _:
             raise AssertionError(f"{name} is not a built-in property")

@@ -119,9 +119,7 @@ class Cases:
         goals = obligations.conjuncts(self.machine)
         stated = obligations.preservations(self.machine, goals, self.known)
         assert {(each.conjunct.name, each.action and each.action.name) for each in stated} == set(
-            product(
-                conjunct_names(self.machine), (None, *(transition.name for transition in self.machine.transitions))
-            )
+            product(conjunct_names(self.machine), (None, *(transition.name for transition in self.machine.transitions)))
         )
         for each in stated:
             conjunct = each.conjunct
@@ -367,9 +365,7 @@ def _never(_: Step) -> bool:
 
 
 def _is_irreflexive(relation: str) -> Meaning:
-    return lambda step: not any(
-        step.before.tables[relation][(m, m)] for m in range(step.before.universe["message"])
-    )
+    return lambda step: not any(step.before.tables[relation][(m, m)] for m in range(step.before.universe["message"]))
 
 
 def _is_transitive(relation: str) -> Meaning:

@@ -21,7 +21,7 @@ from tests.proofs.machine.closed_smt import closed_text
 from tests.proofs.machine.drawn_machines import BY_HAND, drawn_machine
 from tests.proofs.machine.drawn_structures import NUMBERS_BELOW, NoState, drawn_structures
 from tests.proofs.machine.executed import same, stepped
-from tests.proofs.machine.obligation_cases import Case, Cases, Step, conjunct_names
+from tests.proofs.machine.obligation_cases import Case, Cases, conjunct_names
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Sort, Type
@@ -33,7 +33,6 @@ from thence.proofs.machine import obligations, transitions
 from thence.proofs.machine.obligations import conjuncts
 from thence.proofs.machine.transitions import actions, enabled, step
 from thence.proofs.solving.solver import Check, SolverPool
-
 
 EFFORT = 500_000
 """A limit on each question, in the solver's own measure, so that it is the same on every machine."""
@@ -71,7 +70,9 @@ def compared(pool: SolverPool, machine: ir.Machine, seed: int, structures: int, 
         for transition, arguments, then in possible:
             compare_step(machine, transition, arguments, state, then)
         for _ in range(each):
-            case = next(case for case in drawn_cases(suites, chance) if case.transition in fitting or chance.random() < 0.1)
+            case = next(
+                case for case in drawn_cases(suites, chance) if case.transition in fitting or chance.random() < 0.1
+            )
             environment = drawn_environment(case, state, possible, chance)
             result = compare(machine, case, state, environment, evaluated)
             happened[result] += 1
@@ -218,7 +219,7 @@ def test_drawn_machines_are_of_every_kind(specify: Callable[[str], ir.Specificat
 def test_machines_by_hand(name: str, specify: Callable[[str], ir.Specification], pool: SolverPool) -> None:
     (machine,) = specify(BY_HAND[name]).machines
     check_shares(machine, compared(pool, machine, 1, 12, 120))
-    asked = asked_of_solver(pool, machine, 1, 6, 12)
+    asked = asked_of_solver(pool, machine, 1, 8, 20)
     assert asked["premised sat"] and asked["premised unsat"] and asked["unsat"], asked
 
 
@@ -227,7 +228,9 @@ def _at_other_places(application: ir.Apply, update: ir.Update) -> ir.Expr:
     binders = {binder.name for binder in update.binders}
     pairs = [(each.name, at) for each, at in zip(update.arguments, application.arguments, strict=True)]  # type: ignore[attr-defined]
     bound = {name: at for name, at in pairs if name in binders}
-    matches = [equal(at, pattern) for pattern, (name, at) in zip(update.arguments, pairs, strict=True) if name not in binders]
+    matches = [
+        equal(at, pattern) for pattern, (name, at) in zip(update.arguments, pairs, strict=True) if name not in binders
+    ]
     return conditional(conj(matches[1:]), substitute(update.value, bound), application)
 
 

@@ -3,7 +3,8 @@
 A state of protocol, network and machine is drawn, and written down as a finite structure. Of all ways through the
 handler exactly one has its conditions true there, unless the step is a fault or an event is refused. At its end the
 variables and the packets in flight are those that the interpreter gives, the machine is what its step gives by
-evaluation, and the invariants of the link are true of the state before, as formulas, where they are true of that after. Loops are executed round by round here; that a loop is cut at its head is tested in `test_obligations`.
+evaluation, and each invariant of the link, as a formula about the state before, is true where it is of that after.
+Loops are executed round by round here; that a loop is cut at its head is tested in `test_obligations`.
 """
 
 from __future__ import annotations
