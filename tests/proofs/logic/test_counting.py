@@ -205,3 +205,35 @@ def test_nothing_false_follows_from_the_facts(pool: SolverPool) -> None:
     ]
     for discharge in discharge_all(pool, obligations, Options(timeout_ms=1_000)):
         assert discharge.failed and not discharge.proved, discharge.obligation.name
+
+
+HELD = """
+machine held:
+  relation holds(p: process, m: message)
+  relation got(p: process, m: message)
+  transition causal_send(m):
+    forall p: holds(p, m) := false
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  transition change(p, m):
+    require sent(m)
+    forall x: holds(p, x) := x = m
+  transition take(p, m):
+    require forall x. got(p, x) implies x = m
+    got(p, m) := true
+  invariant once: forall p. (count m. holds(p, m)) <= 1
+  invariant got_once: forall p. (count m. got(p, m)) < 2
+  prove no_creation
+"""
+
+
+def test_a_count_of_at_most_one_is_proved_as_its_twin(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(HELD).machines
+    found, _ = prove_machine(ProofSession(pool, Options(timeout_ms=20_000)), machine)
+    assert {found[name].verdict for name in ("once", "got_once")} == {Verdict.PROVED}
+
+
+def test_a_count_that_may_be_two_is_not_proved(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(HELD.replace(":= x = m", ":= x = m or holds(p, x)")).machines
+    found, _ = prove_machine(ProofSession(pool, Options(timeout_ms=20_000)), machine)
+    assert found["once"].verdict is Verdict.REFUTED

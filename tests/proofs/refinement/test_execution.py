@@ -2,8 +2,9 @@
 
 A state of protocol, network and machine is drawn, and written down as a finite structure. Of all ways through the
 handler exactly one has its conditions true there, unless the step is a fault or an event is refused. At its end the
-variables and the packets in flight are those that the interpreter gives, and the machine is what its step gives by
-evaluation. Loops are executed round by round here; that a loop is cut at its head is tested in `test_obligations`.
+variables and the packets in flight are those that the interpreter gives, the machine is what its step gives by
+evaluation, and each invariant of the link, as a formula about the state before, is true where it is of that after.
+Loops are executed round by round here; that a loop is cut at its head is tested in `test_obligations`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 import pytest
+from tests.proofs.refinement.link_invariants import true_of
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import values_of, with_values
@@ -233,6 +235,14 @@ class Taken:
     cause: Cause
     ways: tuple[Way, ...]
     checks: tuple[Check, ...]
+    invariants: dict[tuple[int, str], ir.Expr] = field(default_factory=dict)
+
+    def after(self, link: ir.Link, way: Way, name: str) -> ir.Expr:
+        """An invariant of the link at the end of a way."""
+        if (id(way), name) not in self.invariants:
+            (body,) = (one.body for one in link.invariants if one.name == name)
+            self.invariants[id(way), name] = Evaluation(link.protocol, way.state, prefix="i").formula(body)
+        return self.invariants[id(way), name]
 
 
 def taken(link: ir.Link, cause: Cause) -> Taken:
@@ -326,6 +336,10 @@ def compare(drawn: Drawn, taken: Taken) -> str:
             key = tuple(reader.of(term) for term in terms)
             expected = refused.tables[symbol.name].get(key, False if symbol.result == BOOL else 0)
             assert found == expected, (symbol.name, key)
+    states = [result.state if other == process else local for other, local in enumerate(drawn.locals)]
+    true_now = true_of(link, states, [*left, *sent], refused, drawn.messages)
+    name = one.choice([*true_now])
+    assert reader.truth(taken.after(link, way, name)) == true_now[name], f"{name} after {taken.cause.name}"
     return "alike"
 
 
@@ -615,22 +629,14 @@ def test_invariants(seed: int) -> None:
     link = loaded.specification.links[0]
     state = any_state(link)
     formulas = {one.name: Evaluation(link.protocol, state, prefix="i").formula(one.body) for one in link.invariants}
-    names = Names({variable.name: at for at, variable in enumerate(link.protocol.state)})
     happened: Counter[tuple[str, bool]] = Counter()
     for number in range(60):
         one = Random(1000 * seed + number)
         drawn = Drawn(link, one.choice((2, 3)), one)
         reader = Reader(drawn, drawn.structure, {})
-        tables = drawn.structure.tables
-
-        def symbol(name: str, drawn: Drawn = drawn, tables: Any = tables) -> Any:
-            return lambda *values: tables[name].get(tuple(drawn.element(value) for value in values), 0)
-
-        frame = Frame(processes=drawn.processes, all_states=drawn.locals, flying=drawn.packets)
-        frame.symbols = {each.name: symbol(each.name) for each in symbols(link.machine)}
-        frame.messages = [each for at, each in enumerate(drawn.messages) if tables["sent"][at,]]
+        true = true_of(link, drawn.locals, drawn.packets, drawn.structure, drawn.messages)
         for invariant in link.invariants:
-            expected = bool(compile_expression(invariant.body, names)(frame))
+            expected = true[invariant.name]
             assert reader.truth(formulas[invariant.name]) == expected, invariant.name
             happened[invariant.name, expected] += 1
     assert len(happened) >= 2 * len(link.invariants) - 1

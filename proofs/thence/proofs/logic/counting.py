@@ -9,6 +9,8 @@ structure in which the symbol is the count:
     same        if P(x, y) iff Q(x, y) for all x, then c(y) = d(y)
     but one     if P(x, y) iff Q(x, y) for all x other than k, then c(y) + [Q(k, y)] = d(y) + [P(k, y)]
     at most     if P(x, y) implies Q(x, y) for all x, then c(y) <= d(y)
+    one         c(y) <= 1 iff any two x, x' that have P(x, y) and P(x', y) are the same; for a count with free names
+                that a formula compares with 1, which is then proved as its universal twin is
 
 for counts c of P and d of Q over the same kind of elements and with the same kinds of free names, and for each k
 of that kind that a transition acts upon: its arguments, and functions of them such as the sender of a message. These
@@ -28,6 +30,7 @@ from thence.dsl.ir.types import BOOL, NAT, Type
 from thence.dsl.write.show import show_expression
 from thence.proofs.logic.formula import (
     children,
+    conj,
     disj,
     equal,
     forall,
@@ -74,7 +77,8 @@ def with_symbols(obligation: Obligation) -> tuple[Obligation, Mapping[Count, ir.
     symbols: dict[Count, ir.Symbol] = {}
     known = {constant.name for constant in obligation.constants}
     *hypotheses, goal = (replace(formula, body=_replaced(formula.body, known, symbols)) for formula in formulas)
-    facts = tuple(_facts(symbols, obligation))
+    few = frozenset[str]().union(*(_compared_with_one(formula.body) for formula in (*hypotheses, goal)))
+    facts = (*_facts(symbols, obligation), *_facts_about_one(symbols, few))
     signature = replace(obligation.signature, symbols=(*obligation.signature.symbols, *symbols.values()))
     return replace(obligation, signature=signature, hypotheses=(*hypotheses, *facts), goal=goal), symbols
 
@@ -145,6 +149,30 @@ def _facts(symbols: Mapping[Count, ir.Symbol], obligation: Obligation) -> Iterat
             for at in _places(one.counted, obligation):
                 named = ", ".join(show_expression(place) for place in at)
                 yield _fact(f"{words}: but {named}", one, _but_one(one, matched, _value(c), value, at))
+
+
+def _compared_with_one(expr: ir.Expr) -> frozenset[str]:
+    """The symbols of which the formula says `f(...) <= 1`, `f(...) < 2` or `f(...) = 1`."""
+    inner = frozenset[str]().union(*(_compared_with_one(part) for part in children(expr)))
+    match expr:
+        case ir.Comparison(operator="<=" | "=", left=ir.Apply(symbol=symbol), right=ir.Literal_(value=1)):
+            return inner | {symbol}
+        case ir.Comparison(operator="<", left=ir.Apply(symbol=symbol), right=ir.Literal_(value=2)):
+            return inner | {symbol}
+        case _:
+            return inner
+
+
+def _facts_about_one(symbols: Mapping[Count, ir.Symbol], few: Collection[str]) -> Iterator[ir.NamedFormula]:
+    for count, symbol in symbols.items():
+        if symbol.name in few and count.free:
+            others = tuple(replace(variable, name=f"{variable.name}'") for variable in count.counted)
+            values: dict[str, ir.Expr] = {x.name: local(y) for x, y in zip(count.counted, others, strict=True)}
+            both = conj((count.body, substitute(count.body, values)))
+            alike = conj(equal(local(x), local(y)) for x, y in zip(count.counted, others, strict=True))
+            unique = forall((*count.counted, *others), implies(both, alike))
+            at_most = ir.Comparison(BOOL, "<=", _value(symbol), _ONE)
+            yield _fact(f"{symbol.name} is at most one", count, _iff(at_most, unique))
 
 
 def _matched(one: Count, other: Count, symbol: ir.Symbol) -> Iterator[tuple[ir.Expr, ir.Expr]]:
