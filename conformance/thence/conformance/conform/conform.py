@@ -269,9 +269,13 @@ class _Run:
         counts[next(iter(SCHEDULERS))] += self._left - sum(counts.values())
         for name, count in counts.items():
             self._begin(name)
-            for number in range(count):
-                scheduler = self._trials.guide.scheduler if name == GUIDED else SCHEDULERS[name]
-                self._run(name, scheduler, self._seed + number)
+            seeds = range(self._seed, self._seed + count)
+            if name == GUIDED:  # It learns from each case before the next one.
+                for seed in seeds:
+                    self._run(name, self._trials.guide.scheduler, seed)
+                continue
+            for outcome in self._trials.run_all(name, SCHEDULERS[name], seeds, lambda: not self._may_run):
+                self._counted(outcome)
 
     @property
     def _left(self) -> int:
