@@ -34,6 +34,7 @@ from thence.conformance.replay.findings import CaseOutcome, FindingKind
 from thence.conformance.replay.replay import delivers_to_senders
 from thence.conformance.systems.subject import MakeProcess
 from thence.dsl import ir
+from thence.spec.collector import collector_seldom
 from thence.spec.user_error import UserError
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -153,7 +154,7 @@ def conform(
     trials = Trials(make_process, against, settings, sampling, stopping)
     run = _Run(trials, progress)
     interrupted = False
-    with stopping.listening():
+    with stopping.listening(), collector_seldom():
         try:
             run.directed()
             run.hypothesis()
