@@ -26,6 +26,7 @@ from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.subject import MakeProcess, load_subject
 from thence.dsl.find import named_protocol
+from thence.spec.collector import collector_seldom
 
 REPEATS = 5
 CASES = 1_500
@@ -35,7 +36,13 @@ PROCESSES = 3
 
 
 def rate(name: str, *, replayed: bool) -> float:
-    """Cases a second of processor time, by a protocol's implementation: the median of five runs, after a warm one."""
+    """Cases a second of processor time, by a protocol's implementation: the median of five runs, after a warm one. The
+    collector looks as seldom as in `thence conform`."""
+    with collector_seldom():
+        return _rate(name, replayed=replayed)
+
+
+def _rate(name: str, *, replayed: bool) -> float:
     protocol = named_protocol(name)
     allowed, make = settings_for(protocol, PROCESSES), load_subject(SHIPPED[name]).make_process
     replay = Replay(protocol, PROCESSES) if replayed else None

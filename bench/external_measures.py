@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,12 +16,16 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import Report, conform
 from thence.conformance.conform.sampling import Sampling
+from thence.conformance.harness.at_once import run_at_once
 from thence.conformance.harness.harness import run_scheduled
+from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.system import ExternalSystem
+from thence.spec.collector import collector_seldom
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "conformance" / "examples"
 CASES = 1_000
 OPERATIONS = 12
+PAIRS, MANY = 5, 2_000
 
 
 def driven(command: str, *, per_process: bool = False, settings: Settings | None = None) -> str:
@@ -38,6 +44,42 @@ def driven(command: str, *, per_process: bool = False, settings: Settings | None
     finally:
         system.close()
     return f"{CASES / took:,.0f} cases/s, start {start:.2f} s"
+
+
+def at_once(command: str) -> str:
+    """Pairs in turn, one case at a time and several at once: processor time of Thence and the program together."""
+    one, several = [], []
+    for turn in range(PAIRS):
+        seeds = range(turn * MANY, (turn + 1) * MANY)
+        one.append(_processor_time(command, seeds, batches=False))
+        several.append(_processor_time(command, seeds, batches=True))
+    ratio = statistics.median(before / after for before, after in zip(one, several, strict=True))
+    rates = [f"{MANY / statistics.median(times):,.0f}" for times in (one, several)]
+    return f"{rates[0]} cases/s one at a time, {rates[1]} at once, {ratio:.2f} times (processor time)"
+
+
+def _processor_time(command: str, seeds: range, *, batches: bool) -> float:
+    """Seconds of both processes for the cases, the start and the end of the program included."""
+    settings, scheduler, before = Settings(), SCHEDULERS["starve_one_channel"], _used_s()
+    system = ExternalSystem(command)
+    try:
+        system.introduce(settings)
+        outcomes: Iterable[CaseOutcome]
+        if batches:
+            outcomes = run_at_once(system, scheduler, seeds, OPERATIONS, settings)
+        else:
+            outcomes = (run_scheduled(system, scheduler, seed, OPERATIONS, settings) for seed in seeds)
+        with collector_seldom():
+            for outcome in outcomes:
+                assert not outcome.findings, outcome.findings
+    finally:
+        system.close()
+    return _used_s() - before
+
+
+def _used_s() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def found(command: str) -> str:
@@ -87,6 +129,7 @@ def with_node(measure: Callable[[], str]) -> Callable[[], str]:
 
 MEASURES: dict[str, Callable[[], str]] = {
     "exec-python": lambda: driven(python()),
+    "exec-python-at-once": lambda: at_once(python()),
     "exec-python-per-process": lambda: driven(python(), per_process=True),
     "exec-javascript": with_node(lambda: driven(node())),
     "exec-java-broadcast": java,

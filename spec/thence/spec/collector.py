@@ -5,6 +5,10 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
+
+SELDOM: Final = 50_000
+"""Objects that are made, net, between two looks at the youngest ones; Python's own number is 700."""
 
 
 @contextmanager
@@ -20,3 +24,18 @@ def collector_at_rest() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@contextmanager
+def collector_seldom() -> Iterator[None]:
+    """Cases make hundreds of objects each, which last as long as the case: the collector looks once in many cases.
+
+    A system under test may make cycles, so that it has to look at all.
+    """
+    before = gc.get_threshold()
+    if before[0]:
+        gc.set_threshold(max(before[0], SELDOM), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

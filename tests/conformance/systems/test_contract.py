@@ -30,7 +30,7 @@ def test_the_schema_is_a_schema() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "what"),
+    ("asked", "what"),
     [
         (contract.init(Settings(5, channels="fifo", loss=True, delivery="multicast"), [1]), "init"),
         (contract.send("send", 1, (0, 2), "m1.1"), "send"),
@@ -39,14 +39,16 @@ def test_the_schema_is_a_schema() -> None:
         (contract.tick(0), "tick"),
         (contract.tick(0, "beat"), "tick"),
         (contract.input_(1, "acquire", (2, True)), "input"),
+        (contract.batch([{"case": 3, **contract.tick(0)}, {"case": 0, **contract.init(Settings(2), [0, 1])}]), "batch"),
     ],
 )
-def test_requests_are_lines_that_the_schema_allows(line: bytes, what: str) -> None:
+def test_requests_are_lines_that_the_schema_allows(asked: contract.Request, what: str) -> None:
+    line = contract.line(asked)
     assert line.endswith(b"\n") and line.count(b"\n") == 1
-    request = json.loads(line)
-    assert valid(request, "request") and request["request"] == what
-    assert valid(request, what)
-    assert not valid(request, "reply")
+    read = json.loads(line)
+    assert valid(read, "request") and read["request"] == what
+    assert valid(read, what)
+    assert not valid(read, "reply")
 
 
 # Whatever a system may say: the right words in the right places, with some of them spoilt.
@@ -102,7 +104,14 @@ def test_a_report_is_understood_where_the_schema_allows_it(reply: Any) -> None:
 @given(
     st.fixed_dictionaries(
         {"version": st.sampled_from(["thence-exec/1", "thence-exec/2", 1, None])},
-        optional={"timers": SPOILT, "react": SPOILT, "kinds": st.booleans(), "error": TEXT, "request": TEXT},
+        optional={
+            "cases": SPOILT | st.integers(-1, 3),
+            "timers": SPOILT,
+            "react": SPOILT,
+            "kinds": st.booleans(),
+            "error": TEXT,
+            "request": TEXT,
+        },
     )
 )
 def test_a_greeting_is_understood_where_the_schema_allows_it(reply: Any) -> None:
@@ -112,6 +121,17 @@ def test_a_greeting_is_understood_where_the_schema_allows_it(reply: Any) -> None
         assert not valid(reply, "greeting") and not valid(reply, "error")
         return
     assert valid(reply, "error" if isinstance(found, Raised) else "greeting")
+
+
+@pytest.mark.parametrize("reply", [{}, {"replies": 1}, {"replies": [1, {}]}, {"replies": [{}]}, {"error": "no"}, []])
+def test_replies_to_a_batch_are_as_many_as_requests(reply: Any) -> None:
+    with pytest.raises(Broken, match=r"to a batch|is not a JSON object"):
+        contract.read_replies(json.dumps(reply).encode(), 2)
+    assert valid({"replies": [{"events": []}, {"error": "no"}]}, "reply")
+    assert contract.read_replies(b'{"replies": [{"events": []}, {"error": "no"}]}', 2) == [
+        {"events": []},
+        {"error": "no"},
+    ]
 
 
 def test_what_is_understood() -> None:

@@ -34,6 +34,7 @@ from thence.conformance.replay.findings import CaseOutcome, FindingKind
 from thence.conformance.replay.replay import delivers_to_senders
 from thence.conformance.systems.subject import MakeProcess
 from thence.dsl import ir
+from thence.spec.collector import collector_seldom
 from thence.spec.user_error import UserError
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -153,7 +154,7 @@ def conform(
     trials = Trials(make_process, against, settings, sampling, stopping)
     run = _Run(trials, progress)
     interrupted = False
-    with stopping.listening():
+    with stopping.listening(), collector_seldom():
         try:
             run.directed()
             run.hypothesis()
@@ -269,9 +270,13 @@ class _Run:
         counts[next(iter(SCHEDULERS))] += self._left - sum(counts.values())
         for name, count in counts.items():
             self._begin(name)
-            for number in range(count):
-                scheduler = self._trials.guide.scheduler if name == GUIDED else SCHEDULERS[name]
-                self._run(name, scheduler, self._seed + number)
+            seeds = range(self._seed, self._seed + count)
+            if name == GUIDED:  # It learns from each case before the next one.
+                for seed in seeds:
+                    self._run(name, self._trials.guide.scheduler, seed)
+                continue
+            for outcome in self._trials.run_all(name, SCHEDULERS[name], seeds, lambda: not self._may_run):
+                self._counted(outcome)
 
     @property
     def _left(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -12,6 +12,7 @@ from thence.conformance.cases.schedulers import Scheduler
 from thence.conformance.conform.outcomes import Outcomes
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.stopping import Stopping
+from thence.conformance.harness.at_once import run_at_once
 from thence.conformance.harness.coverage import CoveredReplay
 from thence.conformance.harness.guide import Guide
 from thence.conformance.harness.harness import run_case, run_scheduled
@@ -91,6 +92,27 @@ class Trials:
             self._make, scheduler, seed, self.sampling.operations, self.settings, self._replay, limit_s=self._limit_s
         )
         return self._counted(name, self._followed(outcome))
+
+    def run_all(
+        self, name: str, scheduler: Scheduler, seeds: Sequence[int], enough: Callable[[], bool]
+    ) -> Iterator[CaseOutcome]:
+        """The cases of the scheduler, until there are `enough`: of a foreign system several at once, if it can."""
+        if self._foreign is None:
+            for seed in seeds:
+                if enough():
+                    return
+                yield self.run(name, scheduler, seed)
+            return
+
+        def stop() -> bool:
+            self.stopping.check()
+            return enough()
+
+        given = self.sampling.operations, self.settings, self._replay
+        for outcome in run_at_once(self._foreign, scheduler, seeds, *given, stop):
+            yield self._counted(name, self._followed(outcome))
+            if enough():
+                return
 
     def run_schedule(self, name: str, schedule: Schedule) -> CaseOutcome:
         """One case with given operations."""

@@ -21,7 +21,7 @@ from thence.conformance.harness.wrong_message import wrong_message
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
 from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, same_packets, told
-from thence.conformance.systems.foreign import Answered, Elsewhere
+from thence.conformance.systems.foreign import LATER, Answered, Elsewhere
 from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import shown, word
 from thence.conformance.systems.subject import MakeProcess
@@ -52,6 +52,8 @@ class Case:
         over: the case has ended early.
         has_timers: whether any process has a timer, or the protocol.
         timers: the names of the timers.
+        awaited: the call whose answer comes later (`LATER`), if there is one: its process, the protocol's step, and
+            whether delays are judged after it. Until `resume`, nothing else may happen.
     """
 
     __slots__ = (
@@ -62,10 +64,12 @@ class Case:
         "_matched",
         "_other_order",
         "_reactions",
+        "_replay",
         "_sent",
         "_sent_packets",
         "_speaks",
         "_unsettled",
+        "awaited",
         "has_timers",
         "judge",
         "lockstep",
@@ -81,8 +85,10 @@ class Case:
         self.network = Network(fifo=settings.channels == "fifo")
         self.judge = CaseJudge(settings)
         self.participants = Participants()
+        self._replay = replay
         self.lockstep: Lockstep | None = None if replay is None else replay.begin()
         self.over = False
+        self.awaited: tuple[int, Expected | None, bool] | None = None
         self._is_strict = replay is None or replay.is_strict
         self._matched = 0
         self._other_order = ""
@@ -185,6 +191,15 @@ class Case:
             if self.judge.arrived[process]:
                 self._judge_delays(process)
 
+    def resume(self, commands: list[Any]) -> None:
+        """The answer that was to come later is there."""
+        assert self.awaited is not None, "no answer is awaited"
+        process, expected, delays = self.awaited
+        self.awaited = None
+        self._returned(process, commands, expected)
+        if delays:
+            self._judge_delays(process)
+
     def give_up(self, limit_s: float) -> None:
         """The subject has taken too long."""
         called = self.participants.called
@@ -206,6 +221,11 @@ class Case:
             self._other_order,
             self._unsettled,
         )
+
+    def settled(self) -> CaseOutcome:
+        """The outcome of the case, which is over, with what its replay says of it."""
+        outcome = self.outcome()
+        return outcome if self._replay is None else self._replay.settled(outcome)
 
     # --- the application ---------------------------------------------------------------------
 
@@ -316,7 +336,9 @@ class Case:
 
     def _returned(self, process: int, commands: list[Any] | Failure, expected: Expected | None) -> None:
         """A call has returned, or failed."""
-        if isinstance(commands, Failure):
+        if commands is LATER:
+            self.awaited = (process, expected, False)
+        elif isinstance(commands, Failure):
             if expected is not None and expected.fault is not None:
                 self._diverge(process, expected, ())
             self._end_with(process, commands)
@@ -384,7 +406,9 @@ class Case:
 
     def _judge_delays(self, process: int) -> None:
         """The application has the commands of the step: every message that nothing was missing for is among them."""
-        if not self.over and not (self._can_block and self._blocked(process)):
+        if self.awaited is not None:
+            self.awaited = (*self.awaited[:2], True)
+        elif not self.over and not (self._can_block and self._blocked(process)):
             self.judge.judge_delays(process)
 
     def _forget(self, packet: Any) -> None:

@@ -137,6 +137,11 @@ class CoveredReplay(PermissiveReplay):
         self._last = CoveredLockstep(self, plain.states)
         return self._last
 
+    def recall(self, lockstep: Lockstep) -> None:
+        """Of several cases that were under way at once, this one is the last now."""
+        assert isinstance(lockstep, CoveredLockstep), "the case is of another replay"
+        self._last = lockstep
+
     def reached(self, outcome: CaseOutcome) -> CaseCoverage:
         """The coverage of the case that has just ended."""
         assert self._last is not None, "no case was replayed"

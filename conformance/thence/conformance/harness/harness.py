@@ -31,7 +31,7 @@ def run_case(
 
     A subject that takes longer than `limit_s` over the case hangs (in the main thread; elsewhere, no limit).
     """
-    return _carried_through(Case(settings, replay), make_process, schedule, replay, limit_s)
+    return _carried_through(Case(settings, replay), make_process, schedule, limit_s)
 
 
 def run_scheduled(
@@ -47,15 +47,11 @@ def run_scheduled(
     """As `run_case`, with the operations that a scheduler chooses from `seed` as it goes."""
     case = Case(settings, replay)
     chosen = scheduler(Random(seed), settings, case.network, operations)
-    return _carried_through(case, make_process, chosen, replay, limit_s)
+    return _carried_through(case, make_process, chosen, limit_s)
 
 
 def _carried_through(
-    case: Case,
-    make_process: MakeProcess,
-    schedule: Iterable[Operation],
-    replay: Replay | None,
-    limit_s: float | None,
+    case: Case, make_process: MakeProcess, schedule: Iterable[Operation], limit_s: float | None
 ) -> CaseOutcome:
     try:
         with limited(limit_s):
@@ -67,5 +63,4 @@ def _carried_through(
         if limit_s is None:
             raise  # The limit is the caller's, and so is its meaning.
         case.give_up(limit_s)
-    outcome = case.outcome()
-    return outcome if replay is None else replay.settled(outcome)
+    return case.settled()

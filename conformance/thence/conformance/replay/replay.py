@@ -9,7 +9,8 @@ one arrives, the interpreter receives the other.
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
@@ -102,6 +103,7 @@ class Replay:
     _finder: GuardFinder = field(init=False)
     _carries: dict[str, int | None] = field(init=False)
     steps: LocalSteps = field(init=False)
+    _held: int = field(init=False, default=0)
     _expected: dict[tuple[int, int, Input, Seen], Expected] = field(init=False, default_factory=dict)
     _alternatives: dict[tuple[int, int, Input, Seen], tuple[Expected, ...]] = field(init=False, default_factory=dict)
 
@@ -117,11 +119,23 @@ class Replay:
 
     def initial(self) -> list[int]:
         """The numbers of the states in which the processes of a new case start. Forgets steps where there are many."""
-        if len(self._expected) > REMEMBERED:
+        if len(self._expected) > REMEMBERED and not self._held:
             self._expected.clear()
             self._alternatives.clear()
             self.steps.forget()
         return [self.steps.state_number(self._interpreter.initial(process)) for process in range(self.processes)]
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Meanwhile several cases may be under way: no case that begins makes the replay forget what others know."""
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+
+    def recall(self, lockstep: Lockstep) -> None:
+        """Of several cases that were under way at once, this one is the last now."""
 
     def expected(self, process: int, state: int, given: Input, seen: Seen = TEXT) -> Expected:
         """The protocol's step from the state of that number, as it was seen."""

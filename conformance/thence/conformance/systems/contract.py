@@ -8,9 +8,9 @@ makes requests and reads replies; nothing here knows how they travel.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, NoReturn, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from thence.conformance.cases.network import Settings
 from thence.dsl.ir import PERIODICALLY
@@ -40,11 +40,13 @@ class Abilities:
         react: it can send from inside a delivery callback.
         kinds: it gives every packet the kind, and the message, of the packet of the protocol that it implements, and
             does in each step what the protocol does.
+        cases: it takes `batch`, and can hold so many cases at once.
     """
 
     timers: bool = True
     react: bool = True
     kinds: bool = False
+    cases: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,7 @@ class Foreign:
         return f"{self.kind or 'packet'} {shortened(self.content)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Emitted:
+class Emitted(NamedTuple):
     """A packet was put on the network, a copy to each destination. `process`: by another process than was asked."""
 
     destinations: tuple[int, ...]
@@ -72,8 +73,7 @@ class Emitted:
     process: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(NamedTuple):
     """A message was handed to the application; `sender` is None where the system does not name it."""
 
     message: str
@@ -81,8 +81,7 @@ class Delivered:
     process: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reacted:
+class Reacted(NamedTuple):
     """Inside a delivery callback the application causal-sent the message of an earlier `react`."""
 
     message: str
@@ -107,52 +106,59 @@ class Raised:
 # --- requests ------------------------------------------------------------------------------------
 
 
-def init(settings: Settings, hosts: Iterable[int]) -> bytes:
+Request: TypeAlias = dict[str, Any]
+
+
+def init(settings: Settings, hosts: Iterable[int]) -> Request:
     """Begins a case: everything that was before is forgotten. The process hosts the participants `hosts`."""
-    return _line(
-        {
-            "request": "init",
-            "version": VERSION,
-            "processes": settings.processes,
-            "hosts": list(hosts),
-            "delivery": settings.delivery,
-            "channels": settings.channels,
-            "duplication": settings.duplication,
-            "loss": settings.loss,
-            "self_sends": settings.self_sends,
-            **({} if settings.timers == (PERIODICALLY,) else {"timers": list(settings.timers)}),
-            **({} if not settings.inputs else {"inputs": [each.name for each in settings.inputs]}),
-            **({} if not settings.links else {"links": [list(link) for link in settings.links]}),
-        }
-    )
+    return {
+        "request": "init",
+        "version": VERSION,
+        "processes": settings.processes,
+        "hosts": list(hosts),
+        "delivery": settings.delivery,
+        "channels": settings.channels,
+        "duplication": settings.duplication,
+        "loss": settings.loss,
+        "self_sends": settings.self_sends,
+        **({} if settings.timers == (PERIODICALLY,) else {"timers": list(settings.timers)}),
+        **({} if not settings.inputs else {"inputs": [each.name for each in settings.inputs]}),
+        **({} if not settings.links else {"links": [list(link) for link in settings.links]}),
+    }
 
 
-def send(request: Literal["send", "react"], process: int, destinations: Iterable[int], message: str) -> bytes:
+def send(request: Literal["send", "react"], process: int, destinations: Iterable[int], message: str) -> Request:
     """`send`: the application of `process` causal-sends. `react`: it does so inside its next delivery callback."""
-    return _line({"request": request, "process": process, "destinations": list(destinations), "message": message})
+    return {"request": request, "process": process, "destinations": list(destinations), "message": message}
 
 
-def receive(process: int, source: int, content: Any) -> bytes:
-    """A packet arrives. Raises: Broken, for a packet that JSON cannot express."""
-    try:
-        return _line({"request": "receive", "process": process, "from": source, "packet": content})
-    except RecursionError:
-        raise Broken("has sent a packet that is nested too deeply") from None
+def receive(process: int, source: int, content: Any) -> Request:
+    """A packet arrives."""
+    return {"request": "receive", "process": process, "from": source, "packet": content}
 
 
-def tick(process: int, timer: str = PERIODICALLY) -> bytes:
+def tick(process: int, timer: str = PERIODICALLY) -> Request:
     """The timer of this name fires."""
     named = {} if timer == PERIODICALLY else {"timer": timer}
-    return _line({"request": "tick", "process": process, **named})
+    return {"request": "tick", "process": process, **named}
 
 
-def input_(process: int, name: str, arguments: Iterable[int]) -> bytes:
+def input_(process: int, name: str, arguments: Iterable[int]) -> Request:
     """The application of the process has an input of its own."""
-    return _line({"request": "input", "process": process, "input": name, "arguments": list(arguments)})
+    return {"request": "input", "process": process, "input": name, "arguments": list(arguments)}
 
 
-def _line(request: dict[str, Any]) -> bytes:
-    return _ENCODER.encode(request).encode() + b"\n"
+def batch(requests: Sequence[Request]) -> Request:
+    """Requests of several cases in one; each has the number of its `case`."""
+    return {"request": "batch", "requests": requests}
+
+
+def line(request: Request) -> bytes:
+    """The request as a line. Raises: Broken, for a packet that JSON cannot express."""
+    try:
+        return _ENCODER.encode(request).encode() + b"\n"
+    except RecursionError:
+        raise Broken("has sent a packet that is nested too deeply") from None
 
 
 # --- replies -------------------------------------------------------------------------------------
@@ -160,7 +166,11 @@ def _line(request: dict[str, Any]) -> bytes:
 
 def read_abilities(line: bytes) -> Abilities | Raised:
     """The reply to `init`. Raises: Broken."""
-    reply = _object(line)
+    return abilities_in(_object(line))
+
+
+def abilities_in(reply: dict[str, Any]) -> Abilities | Raised:
+    """The reply to `init`, as a JSON object. Raises: Broken."""
     error = reply.get("error")
     if error is not None:
         return _raised(error)
@@ -171,27 +181,44 @@ def read_abilities(line: bytes) -> Abilities | Raised:
     for name, value in said.items():
         if not isinstance(value, bool):
             raise Broken(f"replies to init with {name}: {shortened(value)}, which is neither true nor false")
-    return Abilities(**said)
+    cases = _number(reply.get("cases", 1))
+    if cases is None or cases < 1:
+        raise Broken(f"replies to init with cases: {shortened(reply['cases'])}, which is no number from 1 on")
+    return Abilities(**said, cases=cases)
 
 
 def read_events(line: bytes, processes: int, *, may_wait: bool = False) -> tuple[Event, ...] | Raised | Waits:
     """Every other reply: the events, in order. `may_wait`: to an input. Raises: Broken."""
-    reply = _object(line)
+    return events_in(_object(line), processes, may_wait=may_wait)
+
+
+def events_in(reply: dict[str, Any], processes: int, *, may_wait: bool = False) -> tuple[Event, ...] | Raised | Waits:
+    """The same of a reply that is a JSON object. Raises: Broken."""
     error = reply.get("error")
     if error is not None:
         return _raised(error)
     if reply.get("waits") is True:
         if not may_wait:
-            raise Broken(f"replies {shown(line)}, and only an application that has an input may have to wait")
+            raise Broken(f"replies {_said(reply)}, and only an application that has an input may have to wait")
         if reply.get("events", []) != []:
-            raise Broken(f"replies {shown(line)}: who waits does nothing")
+            raise Broken(f"replies {_said(reply)}: who waits does nothing")
         return Waits()
     if "events" not in reply:
-        raise Broken(f"replies {shown(line)}, without events")
+        raise Broken(f"replies {_said(reply)}, without events")
     events = reply["events"]
     if not isinstance(events, list):
         raise Broken(f"replies with the events {shortened(events)}, which is no list")
     return tuple([_event(entry, processes) for entry in events])
+
+
+def read_replies(line: bytes, count: int) -> list[dict[str, Any]]:
+    """The reply to a batch of so many requests: theirs, in order, as JSON objects. Raises: Broken."""
+    replies = _object(line).get("replies")
+    if not isinstance(replies, list) or not all(isinstance(reply, dict) for reply in replies):
+        raise Broken(f"replies {shown(line)} to a batch, without a list of replies")
+    if len(replies) != count:
+        raise Broken(f"has {len(replies)} replies to a batch of {count} requests")
+    return replies
 
 
 def _event(entry: Any, processes: int) -> Event:
@@ -201,29 +228,34 @@ def _event(entry: Any, processes: int) -> Event:
     process = _number(entry["process"])
     if process is None or not 0 <= process < processes:
         raise Broken(f"reports an event of process {shortened(entry['process'])}; there are 0 to {processes - 1}")
-    return replace(event, process=process)
+    return event._replace(process=process)
 
 
 def _own_event(entry: Any, processes: int) -> Event:
-    match entry:
-        case {"packet": content, "to": to}:
+    if type(entry) is dict:  # No patterns: they take several times as long, and events are many.
+        if "packet" in entry and "to" in entry:
             kind, message = entry.get("kind"), entry.get("message")
             if not isinstance(kind, str | None) or not isinstance(message, str | None):
                 raise Broken(f"reports the packet {shortened(entry)}, whose kind or message is not a string")
-            return Emitted(_destinations(to, processes), Foreign(content, _named(kind), _named(message)))
-        case {"deliver": str(message)}:
+            return Emitted(
+                _destinations(entry["to"], processes), Foreign(entry["packet"], _named(kind), _named(message))
+            )
+        delivered = entry.get("deliver")
+        if type(delivered) is str:
             given = entry.get("from")
             sender = None if given is None else _number(given)
             if sender is None and given is not None:
                 raise Broken(f"reports a delivery from {shortened(given)}, which is not the number of a process")
-            return Delivered(printable(message), sender)
-        case {"sent": str(message)}:
-            return Reacted(printable(message))
-        case _:
-            raise Broken(f"reports the event {shortened(entry)}, which is none of packet, deliver and sent")
+            return Delivered(printable(delivered), sender)
+        sent = entry.get("sent")
+        if type(sent) is str:
+            return Reacted(printable(sent))
+    raise Broken(f"reports the event {shortened(entry)}, which is none of packet, deliver and sent")
 
 
 def _destinations(to: object, processes: int) -> tuple[int, ...]:
+    if type(to) is int and 0 <= to < processes:
+        return (to,)
     found = [_number(one) for one in (to if isinstance(to, list) else [to])]
     inside = tuple([one for one in found if one is not None and 0 <= one < processes])
     if len(inside) != len(found):
@@ -248,6 +280,10 @@ def _object(line: bytes) -> dict[str, Any]:
     if "request" in reply:
         raise Broken(f"prints {shown(line)}: it repeats what it was asked")
     return reply
+
+
+def _said(reply: dict[str, Any]) -> str:
+    return shown(json.dumps(reply).encode())
 
 
 def _no_number(name: str) -> NoReturn:

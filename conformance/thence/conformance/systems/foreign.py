@@ -9,11 +9,14 @@ after the step that delivered something.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from thence.conformance.cases.network import Settings
 
 FailureKind: TypeAlias = Literal["crash", "hang", "memory"]
+
+LATER: Final[list[Any]] = []
+"""In the place of commands, this very list: the answer comes later, see `Case.resume`."""
 
 
 @dataclass(frozen=True, slots=True)

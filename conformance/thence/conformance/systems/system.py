@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from thence.conformance.cases.inputs import InputChoices
 from thence.conformance.cases.network import Settings
@@ -40,6 +40,9 @@ FAILED_STARTS: Final = 3
 HANGS: Final = 3
 """Requests, or cases of a class, without an answer in time, after which more cases are pointless."""
 
+
+AT_ONCE: Final = 64
+"""Most cases of a system that run at once; more of them gain nothing."""
 
 MEMORY_BYTES: Final = 2 * 2**30
 """Memory limit of a process and its descendants."""
@@ -218,10 +221,31 @@ class ExternalSystem:
             for seat in running:
                 seat.close()
 
-    def ask(self, identity: int, line: bytes, *, may_wait: bool = False) -> Iterator[Any]:
+    @property
+    def cases_at_once(self) -> int:
+        """How many cases the system holds at once, by its own words. One that sends after its deliveries, or has a
+        process for each participant, has one case at a time."""
+        alone = self.per_process or not self._abilities.react
+        return 1 if alone else min(self._abilities.cases, AT_ONCE)
+
+    def ask_all(self, requests: Sequence[contract.Request]) -> list[dict[str, Any]]:
+        """The replies to a batch of requests of several cases, as JSON objects. `begin_case` has made it ready.
+
+        Raises: SystemFailed: any of them has no proper reply.
+        """
+        [seat] = self._seats
+        try:
+            line = contract.line(contract.batch(requests))
+            limit_s = max(self.limits.reply_s, min(self.limits.reply_s * len(requests), self.limits.case_s))
+            self._budget.seconds, self._budget.bytes = limit_s, CASE_BYTES
+            return contract.read_replies(self._exchange(seat, line, limit_s, noted=False), len(requests))
+        except Broken as error:
+            raise self._failed(seat, SystemFailed("crash", str(error))) from None
+
+    def ask(self, identity: int, request: contract.Request, *, may_wait: bool = False) -> list[Any]:
         """The commands with which the participant answers. Raises: SystemFailed, SystemRaised; MustWait, if it may."""
         seat = self._seats[identity if self.per_process else 0]
-        reply = self._exchange(seat, line, min(self.limits.reply_s, self._budget.seconds))
+        reply = self._exchange(seat, contract.line(request), min(self.limits.reply_s, self._budget.seconds))
         try:
             events = contract.read_events(reply, self._budget.settings.processes, may_wait=may_wait)
         except Broken as error:
@@ -230,27 +254,11 @@ class ExternalSystem:
             raise self._refused(seat, events.error)
         if isinstance(events, Waits):
             raise MustWait
-        return self._commands(events, identity)
+        return commands_in(events, identity, self._senders)
 
     def note(self, message: str, sender: int) -> None:
         """Remembers the sender of a message."""
         self._senders[message] = sender
-
-    def _commands(self, events: Iterable[contract.Event], identity: int) -> Iterator[Command | Answered | Elsewhere]:
-        for event in events:
-            for command in self._own_commands(event):
-                away = event.process is not None and event.process != identity
-                yield Elsewhere(event.process, command) if away and event.process is not None else command
-
-    def _own_commands(self, event: contract.Event) -> Iterator[Command | Answered]:
-        match event:
-            case Emitted(destinations, packet):
-                for destination in destinations:
-                    yield Send(destination, packet)  # type: ignore[arg-type]
-            case Delivered(message, sender):
-                yield Deliver(self._senders.get(message, -1) if sender is None else sender, message)
-            case Reacted(message):
-                yield Answered(message)
 
     def _initialise(self, seat: _Seat) -> Abilities:
         fresh = seat.process is None
@@ -261,7 +269,7 @@ class ExternalSystem:
         else:
             seat.process.forget()
         limit_s = self.limits.start_s if fresh else self.limits.reply_s
-        reply = self._exchange(seat, contract.init(self._budget.settings, seat.hosts), limit_s)
+        reply = self._exchange(seat, contract.line(contract.init(self._budget.settings, seat.hosts)), limit_s)
         try:
             abilities = contract.read_abilities(reply)
         except Broken as error:
@@ -273,9 +281,10 @@ class ExternalSystem:
             raise self._refused(seat, abilities.error)
         return abilities
 
-    def _exchange(self, seat: _Seat, line: bytes, limit_s: float) -> bytes:
+    def _exchange(self, seat: _Seat, line: bytes, limit_s: float, *, noted: bool = True) -> bytes:
         assert seat.process is not None, "after a failure, a case has no more requests"
-        self.transcript.append(line.decode().rstrip())
+        if noted:
+            self.transcript.append(line.decode().rstrip())
         begun = time.monotonic()
         try:
             [reply] = seat.process.ask(line, limit_s)
@@ -285,7 +294,8 @@ class ExternalSystem:
             # The reply to come would be taken for that to the next request.
             seat.close()
             raise
-        self.transcript.append(reply.decode(errors="replace"))
+        if noted:
+            self.transcript.append(reply.decode(errors="replace"))
         self._budget.seconds -= time.monotonic() - begun
         self._budget.bytes -= len(reply)
         if self._budget.bytes < 0:
@@ -306,6 +316,37 @@ class ExternalSystem:
         return failed
 
 
+def commands_in(
+    events: Iterable[contract.Event], identity: int, senders: Mapping[str, int]
+) -> list[Command | Answered | Elsewhere]:
+    """The commands that the participant's events are, where messages have these senders."""
+    commands: list[Command | Answered | Elsewhere] = []
+    for event in events:
+        own: list[Command | Answered]
+        match event:
+            case Emitted(destinations, packet):
+                own = [Send(destination, packet) for destination in destinations]  # type: ignore[arg-type]
+            case Delivered(message, sender):
+                own = [Deliver(senders.get(message, -1) if sender is None else sender, message)]
+            case Reacted(message):
+                own = [Answered(message)]
+        away = event.process
+        commands += own if away is None or away == identity else [Elsewhere(away, command) for command in own]
+    return commands
+
+
+class Asked(Protocol):
+    """Whoever carries the requests of participants: a system, or one case of several at once."""
+
+    def ask(self, identity: int, request: contract.Request, *, may_wait: bool = False) -> list[Any]:
+        """The commands with which the participant answers."""
+        ...
+
+    def note(self, message: str, sender: int) -> None:
+        """Remembers the sender of a message."""
+        ...
+
+
 class ExternalProcess:
     """One participant. Its methods take and return what those of `thence.impl.commands.AnyProcess` do.
 
@@ -313,7 +354,7 @@ class ExternalProcess:
     `tick` is None, and without the ability `react` is.
     """
 
-    def __init__(self, system: ExternalSystem, identity: int, settings: Settings, abilities: Abilities) -> None:
+    def __init__(self, system: Asked, identity: int, settings: Settings, abilities: Abilities) -> None:
         self._system = system
         self._identity = identity
         self._settings = settings
@@ -323,30 +364,30 @@ class ExternalProcess:
         for each in settings.inputs:
             setattr(self, each.method, self._input(each))
 
-    def causal_send(self, *arguments: Any) -> Iterator[Any]:
+    def causal_send(self, *arguments: Any) -> list[Any]:
         """The application sends a message, the last argument, to the destinations, the first one, or to all."""
         destinations, message = self._addressed(arguments)
         self._system.note(message, self._identity)
         return self._system.ask(self._identity, contract.send("send", self._identity, destinations, message))
 
-    def receive(self, sender: int, packet: contract.Foreign) -> Iterator[Any]:
+    def receive(self, sender: int, packet: contract.Foreign) -> list[Any]:
         """A packet arrives."""
         return self._system.ask(self._identity, contract.receive(self._identity, sender, packet.content))
 
-    def _react(self, *arguments: Any) -> Iterator[Any]:
+    def _react(self, *arguments: Any) -> list[Any]:
         """As `causal_send`, from inside the next delivery."""
         destinations, message = self._addressed(arguments)
         self._system.note(message, self._identity)
         return self._system.ask(self._identity, contract.send("react", self._identity, destinations, message))
 
-    def _tick(self, timer: str = PERIODICALLY) -> Iterator[Any]:
+    def _tick(self, timer: str = PERIODICALLY) -> list[Any]:
         """The timer of this name fires."""
         return self._system.ask(self._identity, contract.tick(self._identity, timer))
 
-    def _input(self, given: InputChoices) -> Callable[..., Iterator[Any]]:
+    def _input(self, given: InputChoices) -> Callable[..., list[Any]]:
         """The method for an input of the application. It raises MustWait where the system says so."""
 
-        def have(*arguments: int) -> Iterator[Any]:
+        def have(*arguments: int) -> list[Any]:
             asked = contract.input_(self._identity, given.name, arguments)
             return self._system.ask(self._identity, asked, may_wait=True)
 
