@@ -41,6 +41,9 @@ def prove(
     cores: Annotated[
         bool, typer.Option("--cores", help="Say which hypotheses each proof uses, and which no proof uses.")
     ] = False,
+    fragment: Annotated[
+        bool, typer.Option("--fragment", help="Say whether the obligations of each proof are in a decidable fragment.")
+    ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="After each saved edit, prove again what the edit affects, until Ctrl-C.")
     ] = False,
@@ -60,7 +63,9 @@ def prove(
 ) -> None:
     """Proves the theorems and machines of a file, or those named."""
     certified = None if certificate is None else CertificateRequest(certificate, tuple(author or ()))
-    request = ProveRequest(file, tuple(names or ()), timeout, seed, cache, no_cache, cores, watch, stability, certified)
+    request = ProveRequest(
+        file, tuple(names or ()), timeout, seed, cache, no_cache, cores, fragment, watch, stability, certified
+    )
     run_command("prove", json, lambda session: _proved(session, request), verbose)
 
 
@@ -75,6 +80,7 @@ class ProveRequest:
     cache: str | None
     no_cache: bool
     cores: bool
+    fragment: bool = False
     watch: bool = False
     stability: int = 0
     certificate: CertificateRequest | None = None
@@ -84,7 +90,9 @@ class ProveRequest:
         cache = cache_directory(self.cache, no_cache=self.no_cache)
         if self.certificate is not None:
             cache = None  # what is cited rests on no answer of an earlier run
-        return Options(timeout_ms=timeout_ms(self.timeout_s), seed=self.seed, cache=cache, cores=self.cores)
+        return Options(
+            timeout_ms=timeout_ms(self.timeout_s), seed=self.seed, cache=cache, cores=self.cores, fragment=self.fragment
+        )
 
 
 def _proved(session: Session, request: ProveRequest) -> Output:
