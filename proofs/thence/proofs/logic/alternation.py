@@ -8,7 +8,7 @@ A variable that is universal then is *outer*; two things make new elements of it
 
 An existential variable depends on the universal ones that its quantified formula has free, through other existential
 variables too. Both sides of `iff`, and formulas that stand for a value (the condition of an `if`), are read in both
-polarities. Truth values are finitely many, so nothing grows by them.
+polarities. Truth values are finitely many, so nothing grows by them; nor by variables that nothing speaks of.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Quantifier:
     type: Type
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}: {self.type}"
+        name = self.name.lstrip("#").partition("#")[0].rstrip("'")  # without what keeps names apart
+        return f"{self.kind} {name or self.name}: {self.type}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +116,19 @@ class Departure:
 
 
 @dataclass(slots=True)
-class Reader:
-    """Edges and departures of formulas, in the order in which they are read; `has_numbers`: of numbers is spoken."""
+class Reading:
+    """Edges and departures of a formula, in the order of its text. `has_numbers`: it speaks of numbers."""
 
     edges: dict[Edge, None] = field(default_factory=dict)
     departures: dict[Departure, None] = field(default_factory=dict)
     has_numbers: bool = False
 
-    def read(self, formula: ir.NamedFormula, *, is_goal: bool = False) -> None:
-        """Reads a hypothesis, or the goal, which is negated. Raises: Unsupported outside theories and machines."""
-        _Walk(self, formula, is_goal).formula(formula.body, {}, not is_goal)
+
+def read(formula: ir.NamedFormula, *, is_goal: bool = False) -> Reading:
+    """Reads a hypothesis, or the goal, which is negated. Raises: Unsupported outside theories and machines."""
+    found = Reading()
+    _Walk(found, formula, is_goal).formula(formula.body, {}, not is_goal)
+    return found
 
 
 _Environment: TypeAlias = Mapping[str, tuple[Quantifier, ...]]
@@ -135,7 +139,7 @@ _Environment: TypeAlias = Mapping[str, tuple[Quantifier, ...]]
 class _Walk:
     """The way through one formula."""
 
-    found: Reader
+    found: Reading
     stated: ir.NamedFormula
     is_goal: bool
 
@@ -175,9 +179,10 @@ class _Walk:
         refuse_domains(expr)
         inner = dict(env)
         on = _together(env.get(name, ()) for name in free_locals(expr))
+        used = free_locals(expr.body)
         for bound in expr.variables:
             own = Quantifier(expr.kind, bound.name, bound.type)
-            if bound.type == BOOL:
+            if bound.type == BOOL or bound.name not in used:
                 inner[bound.name] = ()
             elif (expr.kind == "forall") is positive:
                 inner[bound.name] = (own,)

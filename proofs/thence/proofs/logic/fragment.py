@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thence.dsl.write.show import show_expression
-from thence.proofs.logic.alternation import Alternation, Departure, Edge, Growth, Place, Reader
+from thence.proofs.logic.alternation import Alternation, Departure, Edge, Growth, Place, Reading, read
 from thence.proofs.logic.obligation import Obligation
 
 
@@ -88,25 +88,28 @@ class Fragment:
 
 def fragment_of(obligation: Obligation) -> Fragment:
     """The place of an obligation. Raises: Unsupported for formulas outside theories and machines."""
-    everything, own = Reader(), []
-    for hypothesis in obligation.hypotheses:
-        reader = Reader()
-        reader.read(hypothesis)
-        own.append(reader)
-    goal = Reader()
-    goal.read(obligation.goal, is_goal=True)
-    for reader in (*own, goal):
-        everything.edges |= reader.edges
-        everything.departures |= reader.departures
-        everything.has_numbers |= reader.has_numbers
-    graph = _graph(everything.edges)
+    own = [read(hypothesis) for hypothesis in obligation.hypotheses]
+    everything = (*own, read(obligation.goal, is_goal=True))
+    graph = _graph(edge for reading in everything for edge in reading.edges)
     closing = {ends for ends in graph if ends[0] in _reached(graph, ends[1])}
     return Fragment(
         _cycles(graph, closing),
-        tuple(everything.departures),
+        _departures(everything),
         tuple(n for n, each in enumerate(own) if each.departures or any(edge.ends in closing for edge in each.edges)),
-        everything.has_numbers,
+        any(reading.has_numbers for reading in everything),
     )
+
+
+def _departures(readings: Iterable[Reading]) -> tuple[Departure, ...]:
+    """Each once: a goal that is a hypothesis too, after a step, departs for the same reason."""
+    found: dict[tuple[str, int, str], dict[Departure, None]] = {}
+    for reading in readings:
+        known = set(found)
+        for each in reading.departures:
+            key = (each.place.formula, each.place.line, each.why)
+            if key not in known:
+                found.setdefault(key, {})[each] = None
+    return tuple(each for departures in found.values() for each in departures)
 
 
 def _graph(edges: Iterable[Edge]) -> dict[tuple[str, str], Edge]:

@@ -20,7 +20,6 @@ from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverName
 from thence.spec.verdict import Verdict
-from thence.spec.words import counted
 
 EFFORT = 1_000_000
 """Limit on each attempt without a hypothesis, in the solver's own measure of effort."""
@@ -50,26 +49,26 @@ class Attempt:
 class Diagnosis:
     """What is known about an open obligation: its place, and answers without hypotheses that are outside.
 
-    `only_time`: every solver says that its time was over.
+    `took_long`: a solver gave up because its time was over.
     """
 
     obligation: str
     fragment: Fragment
-    only_time: bool
+    took_long: bool
     attempts: tuple[Attempt, ...] = ()
 
     @property
     def lines(self) -> tuple[str, ...]:
         """In words, the place first."""
-        return (f"{self.obligation}: {self._place}", *(attempt.text for attempt in self.attempts))
+        return (self._place, *(attempt.text for attempt in self.attempts))
 
     @property
     def _place(self) -> str:
         if not self.fragment.within:
             return f"{UNDECIDED}: {'; '.join(self.fragment.reasons)}"
-        if self.only_time:
-            return f"{DECIDABLE}: only time was missing, and a longer --timeout may be enough"
-        return f"{DECIDABLE}, but a solver gave up before its time was over"
+        if self.took_long:
+            return f"{DECIDABLE}: only time was missing, a longer --timeout may be enough"
+        return f"{DECIDABLE}, but the solvers gave up before their time was over"
 
     def to_json(self) -> dict[str, Any]:
         attempts = [
@@ -88,8 +87,8 @@ def diagnose(session: ProofSession, discharge: Discharge) -> Diagnosis | None:
         attempts = _attempts(session, discharge.obligation, fragment.blamed)
     except Unsupported:
         return None
-    only_time = all(_is_about_time(answer.reason) for answer in discharge.answers.values())
-    return Diagnosis(discharge.obligation.name, fragment, only_time, attempts)
+    took_long = any(_is_about_time(answer.reason) for answer in discharge.answers.values())
+    return Diagnosis(discharge.obligation.name, fragment, took_long, attempts)
 
 
 def _is_about_time(reason: str) -> bool:
@@ -128,35 +127,30 @@ def without(obligation: Obligation, positions: Collection[int]) -> Obligation:
 
 
 def with_fragment(assessment: Assessment, obligations: Sequence[Obligation]) -> Assessment:
-    """The assessment of a proved statement with how many of its obligations lie within the fragment. Others as they are.
+    """The assessment of a proved statement with the fact `fragment`: which of its obligations lie within. Others as is.
 
     Obligations whose goal is a hypothesis are not counted: nothing has to be decided about them.
     """
     if assessment.verdict is not Verdict.PROVED:
         return assessment
-    asked = [obligation for obligation in obligations if not obligation.by_frame]
-    places = [fragment_of(obligation) for obligation in asked]
-    outside = [place for place in places if not place.within]
-    reasons = list(dict.fromkeys(reason for place in outside for reason in place.reasons))
-    said = f"{counted(len(asked), 'obligation')}: all {DECIDABLE}" if len(asked) > 1 else f"its obligation is {DECIDABLE}"
-    if not asked:
-        said = "nothing has to be decided: each goal is one of its hypotheses"
-    if outside:
-        said = f"{len(outside)} of {counted(len(asked), 'obligation')} {UNDECIDED}: {'; '.join(reasons)}"
-    elif any(place.has_numbers for place in places):
-        said += ", with linear arithmetic"
-    summary = {"obligations": len(asked), "within": len(asked) - len(outside), "outside": reasons}
-    facts = {**assessment.facts, "fragment": summary}
-    return replace(assessment, facts=facts, text=f"{assessment.text}\n{said}")
+    places = [fragment_of(obligation) for obligation in obligations if not obligation.by_frame]
+    summary = {
+        "obligations": len(places),
+        "within": sum(place.within for place in places),
+        "numbers": any(place.has_numbers for place in places),
+        "outside": list(dict.fromkeys(reason for place in places for reason in place.reasons)),
+    }
+    return replace(assessment, facts={**assessment.facts, "fragment": summary})
 
 
-def undecided(
-    reason: str, facts: Mapping[str, Any], text: str, diagnoses: Iterable[Diagnosis | None]
-) -> Assessment:
+def undecided(reason: str, facts: Mapping[str, Any], text: str, diagnoses: Iterable[Diagnosis | None]) -> Assessment:
     """Nothing was decided, see `assessment.unknown`; with the diagnoses of open obligations, where there are any."""
     known = [diagnosis for diagnosis in diagnoses if diagnosis is not None]
     if not known:
         return unknown(reason, facts, text)
-    more = {**facts, "undecided": [diagnosis.to_json() for diagnosis in known]}
-    lines = [line for diagnosis in known for line in diagnosis.lines]
-    return unknown("; ".join([reason, *lines]), more, "\n".join([text, *lines]))
+    lines: list[str] = []
+    for diagnosis in known:
+        first, *more = diagnosis.lines
+        lines += [f"{diagnosis.obligation}: {first}" if len(known) > 1 else first, *more]
+    facts = {**facts, "undecided": [diagnosis.to_json() for diagnosis in known]}
+    return unknown("; ".join([reason, *lines]), facts, "\n".join([text, *lines]))

@@ -11,6 +11,7 @@ import typer
 
 from thence.api.proving import Proofs, cache_directory, provable, proved, timeout_ms
 from thence.cli.certificates import CertificateRequest, Proved, certify
+from thence.cli.fragments import fragments_text
 from thence.cli.options import File, Json, Seed, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
@@ -118,8 +119,9 @@ def _proved(session: Session, request: ProveRequest) -> Output:
         text = f"interrupted{_where(last)}: incomplete, this was finished\n"
         fields = {"complete": False, **_cache_facts(made, options)}
         return Output(made.statements, notes=text, fields=fields, exit=UNKNOWN, files=_files(request, made))
+    placed = fragments_text(made.statements) if request.fragment else ""
     output = Output(
-        made.statements, notes=_cache_text(made), fields=_cache_facts(made, options), files=_files(request, made),
+        made.statements, notes=placed + _cache_text(made), fields=_cache_facts(made, options), files=_files(request, made),
         asked=bool(request.names),
     )  # fmt: skip
     if request.certificate is None:
@@ -134,6 +136,7 @@ def _files(request: ProveRequest, made: Proofs) -> tuple[tuple[str, int], ...]:
 def _watch(session: Session, request: ProveRequest) -> Output:
     given = {
         "--json": session.json,
+        "--fragment": request.fragment,
         "--stability": request.stability > 0,
         "--certificate": request.certificate is not None,
     }
