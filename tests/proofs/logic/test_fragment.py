@@ -292,7 +292,7 @@ def test_the_polarity_decides(specify: Specify) -> None:
     assert theorem_fragment(specify, goal="forall m. exists n. at(n, src(m))").within
     turned = theorem_fragment(specify, goal="exists m: message. forall n: message. n = m")
     assert turned.reasons == (
-        "`exists m: message. forall n: message`, which a negation turns round, in the goal goal (line 10) closes a cycle",
+        "`exists m: message. forall n: message` under negation in the goal goal (line 10) closes a cycle",
     )
     assert not theorem_fragment(specify, "forall m. (forall n: message. n = m) implies marked(m)").within
     assert theorem_fragment(specify, "forall m. (exists n: message. not (n = m)) implies marked(m)").within

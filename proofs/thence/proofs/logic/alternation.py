@@ -68,8 +68,8 @@ class Alternation:
         return str(self.outer.type), str(self.inner.type)
 
     def __str__(self) -> str:
-        negated = "" if (self.outer.kind, self.inner.kind) == ("forall", "exists") else ", which a negation turns round,"
-        return f"`{self.outer}. {self.inner}`{negated} in {self.place}"
+        as_written = self.outer.kind != "exists" and self.inner.kind == "exists"
+        return f"`{self.outer}. {self.inner}`{'' if as_written else ' under negation'} in {self.place}"
 
 
 @dataclass(frozen=True, slots=True)
