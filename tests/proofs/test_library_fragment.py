@@ -30,7 +30,7 @@ def is_refuted(theorem: ir.Theorem) -> bool:
 
 
 def proofs(specification: ir.Specification) -> Iterator[tuple[str, Sequence[Obligation]]]:
-    """Theorems of each theory together, machines, and the links that are stated as proved; each with its obligations."""
+    """Theorems of each theory together, machines, and links that are stated as proved; each with its obligations."""
     theories: dict[str, list[Obligation]] = {}
     for theorem in specification.theorems:
         if not is_refuted(theorem):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from thence.proofs.solving.open_obligation import DECIDABLE, UNDECIDED
 from thence.spec.verdict import Result
+from thence.spec.words import counted
 
 
 def fragments_text(results: Sequence[Result]) -> str:
@@ -33,8 +34,9 @@ def _lines(results: Sequence[Result]) -> Iterator[str]:
         found = result.facts["fragment"]
         if found["outside"]:
             key = tuple(found["outside"])
-            noun = "" if key in groups else " obligations"
-            said = f"{result.name} ({found['obligations'] - found['within']} of {found['obligations']}{noun})"
+            all_ = found["obligations"]
+            total = str(all_) if key in groups else counted(all_, "obligation")
+            said = f"{result.name} ({all_ - found['within']} of {total})"
             groups.setdefault(key, []).append(said)
     for reasons, names in groups.items():
         yield f"  {UNDECIDED}: {', '.join(names)}"

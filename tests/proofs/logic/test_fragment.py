@@ -246,7 +246,9 @@ def test_within_the_fragment_countermodels_are_no_larger_than_the_ground_terms(
     assume(all(len(own) <= 3 for own in ground.values()))
     answer = pool.ask(Check("z3", smt_text(obligation), 20_000, 0))
     problem = negated_obligation(obligation)
-    sizes = [dict(zip(ground, size, strict=True)) for size in product(*(range(1, len(own) + 1) for own in ground.values()))]
+    sizes = [
+        dict(zip(ground, size, strict=True)) for size in product(*(range(1, len(own) + 1) for own in ground.values()))
+    ]
     found = find_model(pool, problem, timeout_ms=20_000, seed=0, sizes=sizes, least=False)
     assert not found.unknown
     assert answer.status == ("unsat" if found.model is None else "sat")

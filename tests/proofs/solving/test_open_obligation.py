@@ -71,7 +71,9 @@ def test_the_hypothesis_is_named_and_left_out(specify: Specify, session: ProofSe
 
 def test_a_proof_without_a_hypothesis_is_told(specify: Specify, session: ProofSession) -> None:
     """Of two that are blamed, each is left out, and both; what nobody answers is not told."""
-    text = ENDLESS.format(more="axiom one: exists a. quiet(a) and loud(a)\n  axiom later: forall a. exists b. less(a, b) or loud(b)")
+    text = ENDLESS.format(
+        more="axiom one: exists a. quiet(a) and loud(a)\n  axiom later: forall a. exists b. less(a, b) or loud(b)"
+    )
     obligation = obligation_of(specify, text)
     found = diagnose(session, answered(obligation, TIMEOUTS))
     assert found is not None
@@ -101,9 +103,7 @@ def test_within_the_fragment_time_is_what_was_missing(specify: Specify, session:
     assert late.lines == ("within the decidable fragment: only time was missing, a longer --timeout may be enough",)
     gave_up = diagnose(session, answered(obligation, {"z3": ("unknown", "(incomplete quantifiers)")}))
     assert gave_up is not None
-    assert gave_up.lines == (
-        "within the decidable fragment, but the solvers gave up before their time was over",
-    )
+    assert gave_up.lines == ("within the decidable fragment, but the solvers gave up before their time was over",)
 
 
 def test_nothing_is_said_where_something_was_decided(specify: Specify, session: ProofSession) -> None:

@@ -16,11 +16,11 @@ Their truth is decidable. Without numbers every falsifiable obligation has a fin
 at most as many elements as there are ground terms of them.
 
 1 without numbers is EPR (Bernays-Schoenfinkel) with stratified functions: Abadi, Rabinovich and Sagiv, Decidable
-fragments of many-sorted logic (2010); Korovin, Non-cyclic sorts for first-order satisfiability (2013); its graph is that
-of Padon, Losa, Sagiv and Shoham, Paxos made EPR (2017), but with an edge for each term in the place of each function,
-as Ge and de Moura have them (Complete instantiation for quantified formulas, 2009), who also show how numbers go with
-it. Strict total orders have universal axioms, and change nothing. Outside the fragment an obligation may still be easy;
-then nothing promises an answer.
+fragments of many-sorted logic (2010); Korovin, Non-cyclic sorts for first-order satisfiability (2013). Its graph is
+that of Padon, Losa, Sagiv and Shoham, Paxos made EPR (2017), but with an edge for each term in the place of each
+function, as in Ge and de Moura, Complete instantiation for quantified formulas (2009), who also treat numbers. Strict
+total orders have universal axioms, and change nothing. Outside the fragment an obligation may still be easy, but
+nothing promises an answer.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _departures(readings: Iterable[Reading]) -> tuple[Departure, ...]:
 
 
 def _graph(edges: Iterable[Edge]) -> dict[tuple[str, str], Edge]:
-    """The edges by their ends: a function rather than an alternation, and one with a line in the file rather than not."""
+    """The edges by their ends: a function rather than an alternation, one with a line rather than without."""
     graph: dict[tuple[str, str], Edge] = {}
     for edge in edges:
         known = graph.get(edge.ends)

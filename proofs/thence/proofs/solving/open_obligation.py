@@ -1,8 +1,8 @@
 """Why an obligation stayed open: what leaves the decidable fragment, and what the solvers say without it.
 
-NOTE(blame): that a hypothesis is to blame is said only where the obligation was tried again without it, within a limited
-effort, by the first solver. If the goal follows without the hypothesis, it follows; the verdict stays open all the same,
-since a verdict rests on the obligation as it is derived.
+NOTE(blame): that a solver answers without a hypothesis is said only where it was tried, by the first solver, within a
+limited effort. If the goal follows without the hypothesis, it follows; the verdict stays open all the same, since a
+verdict rests on the obligation as it is derived.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _is_about_time(reason: str) -> bool:
 
 def _attempts(session: ProofSession, obligation: Obligation, blamed: Sequence[int]) -> tuple[Attempt, ...]:
     """The attempts that a solver decides, without each of the first few that are blamed, and without all of them."""
-    left_out = [(number,) for number in blamed[:FEW]]
+    left_out: list[tuple[int, ...]] = [(number,) for number in blamed[:FEW]]
     if len(blamed) > 1:
         left_out.append(tuple(blamed))
     options = session.options

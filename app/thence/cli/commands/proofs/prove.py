@@ -121,9 +121,12 @@ def _proved(session: Session, request: ProveRequest) -> Output:
         return Output(made.statements, notes=text, fields=fields, exit=UNKNOWN, files=_files(request, made))
     placed = fragments_text(made.statements) if request.fragment else ""
     output = Output(
-        made.statements, notes=placed + _cache_text(made), fields=_cache_facts(made, options), files=_files(request, made),
+        made.statements,
+        notes=placed + _cache_text(made),
+        fields=_cache_facts(made, options),
+        files=_files(request, made),
         asked=bool(request.names),
-    )  # fmt: skip
+    )
     if request.certificate is None:
         return output
     return certify(session, request.certificate, Proved(request.file, found, made.evidence), options, output)
