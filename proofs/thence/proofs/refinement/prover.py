@@ -78,7 +78,10 @@ def _not_proved(session: ProofSession, left: Sequence[Discharge], total: int, fa
     if model is not None:
         lines += ["it fails in this state, which need not be reachable:", *_drawn(model, first)]
         return unknown(f"{reason}{more}", facts, "\n".join(lines))
-    return undecided(f"{reason}{more}", facts, "\n".join(lines), [diagnose(session.silent(), left[0])])
+    blamed = diagnose(session.silent(), left[0])
+    if blamed is not None and blamed.fragment.within:
+        blamed = None  # with many that are open, --timeout was not tried, so it is not known whether time was missing
+    return undecided(f"{reason}{more}", facts, "\n".join(lines), [blamed])
 
 
 def _drawn(model: Model, obligation: Obligation) -> list[str]:
