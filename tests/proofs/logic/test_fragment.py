@@ -284,6 +284,11 @@ def test_a_function_and_an_alternation_close_a_cycle(specify: Specify) -> None:
     assert not fragment.has_numbers
 
 
+def test_hypotheses_that_only_apply_a_function_are_blamed_last(specify: Specify) -> None:
+    fragment = theorem_fragment(specify, "forall m. at(m, src(m))", "forall p. exists m. at(m, p)")
+    assert fragment.blamed == (1, 0)
+
+
 def test_one_direction_is_within(specify: Specify) -> None:
     assert theorem_fragment(specify, "forall m. exists p. at(m, p)", "forall m. at(m, src(m))").within
     assert theorem_fragment(specify, "forall a, b. clock(a) < clock(b) or clock(b) < clock(a) or a = b").within

@@ -56,7 +56,7 @@ class Fragment:
 
     Attributes:
         cycles: the lightest one for each group of sorts that reach each other.
-        blamed: the hypotheses, by position, that make an edge of a cycle or have a departure.
+        blamed: the hypotheses, by position, that have a departure or make an edge of a cycle, by quantifiers first.
         has_numbers: it speaks of numbers, so a countermodel may need infinitely many.
     """
 
@@ -95,9 +95,21 @@ def fragment_of(obligation: Obligation) -> Fragment:
     return Fragment(
         _cycles(graph, closing),
         _departures(everything),
-        tuple(n for n, each in enumerate(own) if each.departures or any(edge.ends in closing for edge in each.edges)),
+        _blamed(own, closing),
         any(reading.has_numbers for reading in everything),
     )
+
+
+def _blamed(own: Sequence[Reading], closing: set[tuple[str, str]]) -> tuple[int, ...]:
+    """The positions of hypotheses; those that only apply a function stand last."""
+    first, last = [], []
+    for number, reading in enumerate(own):
+        edges = [edge for edge in reading.edges if edge.ends in closing]
+        if reading.departures or any(isinstance(edge, Alternation) for edge in edges):
+            first.append(number)
+        elif edges:
+            last.append(number)
+    return (*first, *last)
 
 
 def _departures(readings: Iterable[Reading]) -> tuple[Departure, ...]:
