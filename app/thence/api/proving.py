@@ -51,6 +51,7 @@ def prove(
     cache: str | None = None,
     no_cache: bool = False,
     cores: bool = False,
+    fragment: bool = False,
     stability: int = 0,
     progress: Report | None = None,
 ) -> Proofs:
@@ -66,6 +67,7 @@ def prove(
         cache: where answers are kept between runs; by default $THENCE_CACHE, or the user's cache.
         no_cache: solve everything, keep nothing.
         cores: find the hypotheses that each proof uses.
+        fragment: say of each proof whether its obligations lie in the decidable fragment.
         stability: put each obligation again under so many seeds, orders and names.
         progress: is told how far the proof is.
 
@@ -78,7 +80,8 @@ def prove(
     ['proved']
     """
     specification = load(source)
-    options = Options(timeout_ms(timeout), seed, cache=cache_directory(cache, no_cache=no_cache), cores=cores)
+    kept = cache_directory(cache, no_cache=no_cache)
+    options = Options(timeout_ms(timeout), seed, cache=kept, cores=cores, fragment=fragment)
     provable(file_of(source), specification.content, names)
     return proved(specification.content, names, options, stability, progress)
 

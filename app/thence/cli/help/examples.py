@@ -73,6 +73,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "prove": (
         Example("thence prove fifo", "Prove all theorems and machines of a file."),
         Example("thence prove fifo --cores", "Also say which hypotheses each proof uses."),
+        Example("thence prove fifo --fragment", "Also say which proofs lie in the decidable fragment."),
         Example("thence prove fifo --certificate fifo-certificate", "Write a certificate that others can check."),
     ),
     "bmc": (

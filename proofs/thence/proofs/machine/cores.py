@@ -26,7 +26,7 @@ def with_cores(
     own = {
         name: its
         for name, assessment in assessments.items()
-        if assessment.verdict is Verdict.PROVED and (its := _own(name, machine, assessment, found))
+        if assessment.verdict is Verdict.PROVED and (its := own_discharges(name, machine, assessment, found))
     }
     everything = tuple(discharge for discharges in own.values() for discharge in discharges)
     cores = dict(zip(map(id, everything), session.cores(everything), strict=True))
@@ -45,7 +45,9 @@ def with_cores(
     return shown
 
 
-def _own(name: str, machine: ir.Machine, assessment: Assessment, found: InductiveSet) -> tuple[Discharge, ...]:
+def own_discharges(
+    name: str, machine: ir.Machine, assessment: Assessment, found: InductiveSet
+) -> tuple[Discharge, ...]:
     """The obligations about this statement itself, among all that its verdict rests on."""
     if name in found.members:
         return tuple(found.members[name])

@@ -18,6 +18,7 @@ from thence.proofs.machine.history import plausible
 from thence.proofs.machine.obligations import Conjunct, Preservation, conjuncts, consequence, preservations
 from thence.proofs.solving.discharge import QUICK_MS, Discharge
 from thence.proofs.solving.finite_models import Model
+from thence.proofs.solving.open_obligation import Diagnosis, diagnose
 from thence.proofs.solving.session import ProofSession
 
 
@@ -25,12 +26,14 @@ from thence.proofs.solving.session import ProofSession
 class Fall:
     """Why a conjunct is not in the set: the obligation that fails, and the step that breaks it if one was found.
 
-    `after` are the conjuncts that fell before: with them it might have been kept.
+    `after` are the conjuncts that fell before: with them it might have been kept. `diagnosis` is of an obligation about
+    which no solver decides anything.
     """
 
     reason: str
     counterexample: Counterexample | None
     after: tuple[str, ...]
+    diagnosis: Diagnosis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,8 @@ def _fall(
         model = _likely(session, machine, discharge) or discharge.countermodel
         with suppress(Unsupported):  # another conjunct may be one that no finite structure decides
             shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
-    return Fall(f"{discharge.obligation.name}: {discharge.reason}", shown, before)
+    reason = f"{discharge.obligation.name}: {discharge.reason}"
+    return Fall(reason, shown, before, diagnose(session.silent(), discharge))
 
 
 def _likely(session: ProofSession, machine: ir.Machine, discharge: Discharge) -> Model | None:

@@ -76,11 +76,12 @@ def preservations(
     facts = known_facts(machine, known)
     found: list[Preservation] = []
     for goal in goals:
-        start = ir.NamedFormula(goal.name, initially(goal.formula.body, machine))
+        span = goal.formula.span
+        start = ir.NamedFormula(goal.name, initially(goal.formula.body, machine), span=span)
         first = Obligation(f"initially {goal.name}", signature, machine.axioms, start)
         found.append(Preservation(goal, None, first))
         for action in actions(machine):
-            then = ir.NamedFormula(goal.name, after(goal.formula.body, action))
+            then = ir.NamedFormula(goal.name, after(goal.formula.body, action), span=span)
             kept = Obligation(
                 f"{action.name} keeps {goal.name}", signature, (*facts, *action.guards), then, action.parameters
             )

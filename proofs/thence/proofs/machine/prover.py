@@ -17,7 +17,7 @@ from thence.dsl.ir.machine_builtins import HISTORY
 from thence.dsl.ir.step_claims import is_about_steps
 from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported, symbols_of
-from thence.proofs.machine.cores import with_cores
+from thence.proofs.machine.cores import own_discharges, with_cores
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set, proved_conjuncts
 from thence.proofs.machine.obligations import Conjunct, delivered_once, inconsistent
@@ -26,6 +26,7 @@ from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
 from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
 from thence.proofs.solving.discharge import level_of, solver_facts
+from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
 from thence.spec.words import counted
@@ -91,6 +92,8 @@ def prove_machine(session: ProofSession, machine: ir.Machine) -> tuple[dict[str,
         assessments = _assessments(session, machine, found)
         if session.options.cores:
             assessments = with_cores(session, machine, found, assessments)
+        if session.options.fragment:
+            assessments = {name: _placed(machine, name, each, found) for name, each in assessments.items()}
         return assessments, found
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in statements(machine)}, None
@@ -133,6 +136,12 @@ def _assessments(session: ProofSession, machine: ir.Machine, found: InductiveSet
     return assessments
 
 
+def _placed(machine: ir.Machine, name: str, assessment: Assessment, found: InductiveSet) -> Assessment:
+    """The assessment with the place of the obligations of this statement itself in the decidable fragment."""
+    own = own_discharges(name, machine, assessment, found)
+    return with_fragment(assessment, [discharge.obligation for discharge in own])
+
+
 def _size(found: InductiveSet) -> str:
     return f": {counted(len(found.members), 'conjunct')}, {counted(len(found.discharges), 'obligation')}"
 
@@ -143,7 +152,9 @@ def _history(found: InductiveSet, names: Iterable[str], level: Level, facts: Map
         text = "the built-in facts about the history are kept" + _size(found)
         return Assessment(Verdict.PROVED, level, facts, text, "", found.discharges)
     text = "\n".join(f"{name}: {_fall_text(fall)}" for name, fall in lost.items())
-    return unknown("; ".join(fall.reason for fall in lost.values()), facts, text)
+    return undecided(
+        "; ".join(fall.reason for fall in lost.values()), facts, text, [fall.diagnosis for fall in lost.values()]
+    )
 
 
 def _once(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct], found: InductiveSet) -> Assessment:
@@ -154,7 +165,7 @@ def _once(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct],
         text = "the guard of deliver, with the invariants, implies that the message is not delivered yet"
         return Assessment(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text, "", everything)
     violated = search_violations(session, machine, ("at_most_once",))
-    fall = Fall(f"{own.obligation.name}: {own.reason}", None, ())
+    fall = Fall(f"{own.obligation.name}: {own.reason}", None, (), diagnose(session.silent(), own))
     return _fallen(machine, "at_most_once", fall, violated, facts)
 
 
@@ -176,7 +187,7 @@ def _fallen(
     if fall.counterexample is not None:
         more["counterexample"] = dict(fall.counterexample.facts)
     tried = not_found(violated, (name,), "violates")
-    found = unknown(f"{fall.reason}; {tried}", more, f"{_fall_text(fall)}\n{tried}")
+    found = undecided(f"{fall.reason}; {tried}", more, f"{_fall_text(fall)}\n{tried}", (fall.diagnosis,))
     return found if fall.counterexample is None else replace(found, picture=fall.counterexample.picture())
 
 

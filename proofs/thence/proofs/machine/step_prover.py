@@ -59,6 +59,7 @@ from thence.proofs.machine.step_statements import (
 from thence.proofs.machine.transitions import actions, rigid, symbols
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
+from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check
 from thence.spec.verdict import Level, Verdict
@@ -304,7 +305,9 @@ def _concluded(
     everything = (*found.discharges, *attempt.discharges)
     facts = {"own_obligations": len(attempt.discharges), **solver_facts(everything, session.options)}
     if attempt.proved:
-        return Assessment(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
+        proved = Assessment(Verdict.PROVED, level_of(everything), facts, attempt.words, "", everything)
+        obligations = [discharge.obligation for discharge in attempt.discharges]
+        return with_fragment(proved, obligations) if session.options.fragment else proved
     open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
     reason = attempt.missing or f"{open_ones[0].obligation.name}: {open_ones[0].reason}"
     keys = () if searched is None else (key for key in searched.unsearchable if key.rpartition(" ")[0] == name)
@@ -312,7 +315,8 @@ def _concluded(
     shown = [reason]
     if open_ones and open_ones[0].countermodel is not None and open_ones[0].failed:
         shown.append(_state_text(machine, open_ones[0]))
-    return unknown(f"{reason}; {tried}", facts, "\n".join([*shown, tried]))
+    blamed = [diagnose(session.silent(), each) for each in open_ones[:1]]
+    return undecided(f"{reason}; {tried}", facts, "\n".join([*shown, tried]), blamed)
 
 
 def _state_text(machine: ir.Machine, discharge: Discharge) -> str:

@@ -12,7 +12,7 @@ speak about rigid symbols only; otherwise it would silently restrict the reachab
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from thence.dsl import ir
 from thence.dsl.ir import machine_builtins
@@ -206,7 +206,7 @@ def _avoid(expr: ir.Expr, taken: Collection[str]) -> ir.Expr:
                 for bound in expr.variables
                 if bound.name in renamed
             }
-            expr = ir.Quantified(expr.type, expr.kind, bounds, substitute(expr.body, values))
+            expr = replace(expr, variables=bounds, body=substitute(expr.body, values))
     return map_children(expr, lambda part: _avoid(part, taken))
 
 

@@ -16,8 +16,9 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.refinement.obligations import contradiction, obligations
 from thence.proofs.solving.assessment import Assessment, unknown
-from thence.proofs.solving.discharge import level_of, solver_facts
+from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
 from thence.proofs.solving.finite_models import Model
+from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 from thence.spec.words import counted
@@ -48,34 +49,39 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     if vacuous.countermodel is None:
         return unknown("no processes were found of which all is true that is known of them", facts)
     quick = session.with_one_solver().within(_FIRST_MS)
-    left = [each.obligation for each in quick.discharge(found, look_for_models=False) if not each.proved]
-    if left and (len(left) > _FEW or not _all_proved(session, left)):
+    left = [each for each in quick.discharge(found, look_for_models=False) if not each.proved]
+    if left and (len(left) > _FEW or not _all_proved(session, [each.obligation for each in left])):
         return _not_proved(session, left, len(found), facts)
     done = session.discharge(found, look_for_models=False)
-    open_ = [each.obligation for each in done if not each.proved]
+    open_ = [each for each in done if not each.proved]
     if open_:
         return _not_proved(session, open_, len(found), facts)
     everything = (*inductive.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     own = counted(len(found), "obligation")
     text = f"from any state in which the invariants are true, each step is one of the machine and keeps them: {own}"
-    return Assessment(Verdict.PROVED, level_of(everything), facts, text, "", everything)
+    proved = Assessment(Verdict.PROVED, level_of(everything), facts, text, "", everything)
+    return with_fragment(proved, found) if session.options.fragment else proved
 
 
 def _all_proved(session: ProofSession, left: Sequence[Obligation]) -> bool:
     return all(each.proved for each in session.discharge(left, look_for_models=False))
 
 
-def _not_proved(session: ProofSession, left: Sequence[Obligation], total: int, facts: dict[str, Any]) -> Assessment:
+def _not_proved(session: ProofSession, left: Sequence[Discharge], total: int, facts: dict[str, Any]) -> Assessment:
     """The first obligation, with a finite state from which it fails if there is one; and the names of the others."""
-    first, *others = left
+    first, *others = [each.obligation for each in left]
     reason = f"not proved: {first.name}"
     more = f", and {len(others)} others of {total} obligations" if others else f", of {total} obligations"
     lines = [f"{reason}{more}", *(f"  {each.name}" for each in others[:_FEW])]
     model = session.within(_FIRST_MS).countermodel(first)
     if model is not None:
         lines += ["it fails in this state, which need not be reachable:", *_drawn(model, first)]
-    return unknown(f"{reason}{more}", facts, "\n".join(lines))
+        return unknown(f"{reason}{more}", facts, "\n".join(lines))
+    blamed = diagnose(session.silent(), left[0])
+    if blamed is not None and blamed.fragment.within:
+        blamed = None  # with many that are open, --timeout was not tried, so it is not known whether time was missing
+    return undecided(f"{reason}{more}", facts, "\n".join(lines), [blamed])
 
 
 def _drawn(model: Model, obligation: Obligation) -> list[str]:

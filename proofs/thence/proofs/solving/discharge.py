@@ -31,6 +31,7 @@ class Options:
     Attributes:
         cache: the directory of kept answers; None: every question is solved.
         cores: the hypotheses that each proof uses are reported, too.
+        fragment: of each proof it is said whether its obligations lie in the decidable fragment.
         lemmas: hypotheses that are known to be enough for a goal; such a proof in the cache is not repeated.
     """
 
@@ -40,6 +41,7 @@ class Options:
     workers: int = 2
     cache: Path | None = None
     cores: bool = False
+    fragment: bool = False
     lemmas: Lemmas | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

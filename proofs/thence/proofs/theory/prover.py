@@ -15,6 +15,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Assessment, Proof, unknown
 from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
 from thence.proofs.solving.finite_models import SIZES, Model
+from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.theory.countermodel import counterexample
 from thence.proofs.theory.obligations import (
@@ -112,14 +113,16 @@ def _prove(session: ProofSession, theorem: ir.Theorem) -> tuple[Assessment, list
             cores = session.cores(discharges)
             facts["used"] = [core.to_json() for core in cores]
             text = "\n".join([text, *(core.text for core in cores)])
+        surprises = _surprising_needs(theorem, needs)
         proved = Assessment(Verdict.PROVED, level_of(discharges), facts, text, discharges=discharges, models=models)
-        return proved, _surprising_needs(theorem, needs)
+        return with_fragment(proved, scheme.obligations) if session.options.fragment else proved, surprises
     model = _refutation(session, theorem, theorem.assume, LARGER)
     if model is not None:
         return _refuted(session, theorem, model, facts), []
     reasons = [f"{discharge.obligation.name}: {discharge.reason}" for discharge in discharges if not discharge.proved]
     text = "\n".join([scheme.principle, *reasons, *_failed_steps(theorem, discharges)])
-    return unknown("; ".join(reasons), facts, text), []
+    blamed = [diagnose(session.silent(), next(discharge for discharge in discharges if not discharge.proved))]
+    return undecided("; ".join(reasons), facts, text, blamed), []
 
 
 def possible_execution(session: ProofSession, theorem: ir.Theorem) -> tuple[Model | None, str]:

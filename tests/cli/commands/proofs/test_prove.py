@@ -320,3 +320,31 @@ def test_watching_ends_with_the_code_of_the_last_round(command: list[str], plain
 @pytest.mark.parametrize("option", [["--json"], ["--stability", "2"], ["--certificate", "c"]])
 def test_watching_goes_alone(thence: Thence, plain: Path, option: list[str]) -> None:
     assert thence("prove", plain, "--watch", *option).code == 2
+
+
+# --- the decidable fragment --------------------------------------------------------------------
+
+
+def test_fragment_says_of_each_proof_whether_it_is_within(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "two.thence").write_text(
+        PLAIN + "theory later:\n  sort message\n  relation after: message, message\n"
+        "  axiom always: forall a. exists b. after(a, b)\n  axiom all: forall a, b. after(a, b)\n"
+        "  property twice: forall a. after(a, a)\n  property other: exists a. after(a, a)\n"
+        "theorem itself in later:\n  prove twice\n"
+    )
+    said = thence("prove", "two.thence", "--fragment", "--no-cache").out
+    assert "plain:\n  within the decidable fragment: history, posted, came_from, no_creation, at_most_once\n" in said
+    assert (
+        "later:\n  outside the decidable fragment: itself (1 of 1 obligation)\n"
+        "    `forall a: message. exists b: message` in always (line 15) closes a cycle\n"
+    ) in said
+    found = thence("prove", "two.thence", "--fragment", "--no-cache", "--json").object
+    placed = {result["name"]: result.get("fragment") for result in found["results"]}
+    assert placed["itself"]["within"] == 0 and len(placed["itself"]["outside"]) == 1
+    assert placed["posted"]["within"] == placed["posted"]["obligations"] > 0
+    assert placed["vacuity"] is None
+    assert "fragment" not in thence("prove", "two.thence", "--no-cache").out
+
+
+def test_fragment_does_not_go_with_watch(thence: Thence, plain: Path) -> None:
+    assert thence("prove", plain, "--fragment", "--watch").rejects("--watch does not go with --fragment")

@@ -11,6 +11,7 @@ import typer
 
 from thence.api.proving import Proofs, cache_directory, provable, proved, timeout_ms
 from thence.cli.certificates import CertificateRequest, Proved, certify
+from thence.cli.fragments import fragments_text
 from thence.cli.options import File, Json, Seed, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
@@ -41,6 +42,9 @@ def prove(
     cores: Annotated[
         bool, typer.Option("--cores", help="Say which hypotheses each proof uses, and which no proof uses.")
     ] = False,
+    fragment: Annotated[
+        bool, typer.Option("--fragment", help="Say whether the obligations of each proof are in a decidable fragment.")
+    ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="After each saved edit, prove again what the edit affects, until Ctrl-C.")
     ] = False,
@@ -60,7 +64,9 @@ def prove(
 ) -> None:
     """Proves the theorems and machines of a file, or those named."""
     certified = None if certificate is None else CertificateRequest(certificate, tuple(author or ()))
-    request = ProveRequest(file, tuple(names or ()), timeout, seed, cache, no_cache, cores, watch, stability, certified)
+    request = ProveRequest(
+        file, tuple(names or ()), timeout, seed, cache, no_cache, cores, fragment, watch, stability, certified
+    )
     run_command("prove", json, lambda session: _proved(session, request), verbose)
 
 
@@ -75,6 +81,7 @@ class ProveRequest:
     cache: str | None
     no_cache: bool
     cores: bool
+    fragment: bool = False
     watch: bool = False
     stability: int = 0
     certificate: CertificateRequest | None = None
@@ -84,7 +91,9 @@ class ProveRequest:
         cache = cache_directory(self.cache, no_cache=self.no_cache)
         if self.certificate is not None:
             cache = None  # what is cited rests on no answer of an earlier run
-        return Options(timeout_ms=timeout_ms(self.timeout_s), seed=self.seed, cache=cache, cores=self.cores)
+        return Options(
+            timeout_ms=timeout_ms(self.timeout_s), seed=self.seed, cache=cache, cores=self.cores, fragment=self.fragment
+        )
 
 
 def _proved(session: Session, request: ProveRequest) -> Output:
@@ -110,10 +119,14 @@ def _proved(session: Session, request: ProveRequest) -> Output:
         text = f"interrupted{_where(last)}: incomplete, this was finished\n"
         fields = {"complete": False, **_cache_facts(made, options)}
         return Output(made.statements, notes=text, fields=fields, exit=UNKNOWN, files=_files(request, made))
+    placed = fragments_text(made.statements) if request.fragment else ""
     output = Output(
-        made.statements, notes=_cache_text(made), fields=_cache_facts(made, options), files=_files(request, made),
+        made.statements,
+        notes=placed + _cache_text(made),
+        fields=_cache_facts(made, options),
+        files=_files(request, made),
         asked=bool(request.names),
-    )  # fmt: skip
+    )
     if request.certificate is None:
         return output
     return certify(session, request.certificate, Proved(request.file, found, made.evidence), options, output)
@@ -126,6 +139,7 @@ def _files(request: ProveRequest, made: Proofs) -> tuple[tuple[str, int], ...]:
 def _watch(session: Session, request: ProveRequest) -> Output:
     given = {
         "--json": session.json,
+        "--fragment": request.fragment,
         "--stability": request.stability > 0,
         "--certificate": request.certificate is not None,
     }
