@@ -18,6 +18,7 @@ from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.narrate import run as narrated
+from thence.dsl.run.quiescence import stuck
 from thence.dsl.run.scoped import in_scope, watching
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Packet
@@ -351,5 +352,5 @@ def _action(
 
 def _state_finding(system: System, state: State, name: str) -> Finding | None:
     if name == "delivered":
-        return system.stuck(state)
+        return stuck(system, state)
     return next((finding for finding in system.broken(state) if finding.property == name), None)

@@ -256,7 +256,12 @@ def _manner(covered: Coverage) -> dict[str, Any]:
 
 def incomplete(coverage: Coverage) -> str:
     """Why a coverage that is not complete decides nothing."""
-    return f"incomplete: {coverage.why_incomplete} after {counted(coverage.states, 'state')}"
+    why = coverage.why_incomplete
+    return (
+        f"incomplete: {why}"
+        if why.startswith("stopped at")
+        else f"incomplete: {why} after {counted(coverage.states, 'state')}"
+    )
 
 
 # --- evidence --------------------------------------------------------------------------------

@@ -369,7 +369,10 @@ def _mutant_results(
             yield from _results(subject, explored, options, label)
         if "link" in wanted:
             links = [known for known in specification.links if known.protocol.name == mutant.subject]
-            checks = [(link, check_link(link, mutated, workload, progress=options.progress(label))) for link in links]
+            checks = [
+                (link, check_link(link, mutated, workload, limit=options.limit, progress=options.progress(label)))
+                for link in links
+            ]
             yield _link_result(subject, *min(checks, key=_how_well), wanted["link"])
 
 
@@ -383,7 +386,8 @@ def check_links(link: ir.Link, options: Options = Options()) -> tuple[Result, ..
         bounded = (expect for expect in link.expects if expect.verdict != "proved")
         stated = (Verdict(expect.verdict) for expect in bounded if expect.scope in (None, scope.name))
         label = f"{link.name} {scope.name}"
-        check = check_link(link, link.protocol, scope.workload, progress=options.progress(label))
+        progress = options.progress(label)
+        check = check_link(link, link.protocol, scope.workload, limit=options.limit, progress=progress)
         subject = Subject("link", link.name, link.protocol, scope.name, scope.workload, scope.name)
         results.append(_link_result(subject, link, check, next(stated, None)))
     return tuple(results)
