@@ -115,12 +115,15 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
     depend on the search alone, which may be stopped and go on.
     """
     from thence.proofs.native.engine import Sample, explore_natively, why_not
+    from thence.proofs.native.symmetry import COMPARES, compares_processes
 
     system, limit = request.system, request.limit
     reason = why_not(system)
     if reason is not None:
         result = Interpretation(request).run()
         result.refused = dict.fromkeys(request.reductions, reason)
+        if "symmetry" in result.refused and compares_processes(system.protocol):
+            result.refused["symmetry"] = COMPARES
         return result, system
     if request.storage == "disk":
         system = system_of(system.protocol, system.workload)

@@ -107,6 +107,50 @@ def test_whether_something_happens_again_is_unknown(specify: Specify, monkeypatc
     assert blocked.violations.keys() == {"deadlock_free"}
 
 
+def test_reasons_name_what_is_there(specify: Specify) -> None:
+    """An input with a condition is no message; and where processes are compared, no engine could rename them."""
+    scope = ir.Workload(2, (1, 0), ((1,), (0,)))
+    waiting = explore(specify(GATED).protocols[0], scope, ["causal"], limit=50, method=Method(reductions=["symmetry"]))
+    assert waiting.refused == {"symmetry": "the application waits while a condition is false (`when` of `causal_send`)"}
+    ordered = GATED.replace("n := n + 1", "if self < 1: n := n + 1").replace("self < 1", "forall p. self <= p")
+    compared = explore(
+        specify(ordered).protocols[0], scope, ["causal"], limit=50, method=Method(reductions=["symmetry"])
+    )
+    assert "compares processes" in compared.refused["symmetry"]
+
+
+FAR = """
+protocol far:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    n: nat
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    n := n + 1
+    deliver m
+  reachable late: when p delivers m: n@p > 5
+  reachable many: exists p: process. n@p > 5
+
+scope two of far:
+  processes 2
+  sends 1, 0
+"""
+
+
+def test_a_step_that_is_never_taken_is_no_state(specify: Specify) -> None:
+    content = specify(FAR)
+    found = explore_scope(content.protocols[0], "two", content.scopes[0].workload, properties=["late", "many"])
+    assert [result.verdict for result in found] == [Verdict.REFUTED] * 2
+    assert "no step" in found[0].explanation and "no state" in found[1].explanation
+
+
+def test_no_choice_is_fair_and_what_to_write_is_said() -> None:
+    text = LOOPING.replace("property causal", "eventually delivered under fair choose")
+    (found,) = load_bytes(Path("looping.thence"), text.encode()).diagnostics
+    assert any("`under fair NAME`" in note for note in found.notes)
+
+
 LOOPING = """
 protocol looping:
   network reliable, reordering

@@ -198,9 +198,15 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
         if key in kept or key in others:
             results = found[key]
             names = ", ".join(statement(result) for result in results)
-            head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}", width)
+            witness = ", reached by this run" if _is_witnessed(results[0]) else ""
+            head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}{witness}", width)
             texts.append([*head, *(line.rstrip() for line in _fitted(indent(key[1].rstrip(), "  "), sys.stdout))])
     return texts, len(surprising) - len(kept)
+
+
+def _is_witnessed(result: Result) -> bool:
+    """Whether the run that is shown is no counterexample: it reaches what the statement says is reachable."""
+    return result.verdict is Verdict.HOLDS and "steps" in result.facts
 
 
 def _is_refuted_unclaimed(results: Sequence[Result]) -> bool:

@@ -79,13 +79,15 @@ def why_not(system: System) -> str | None:
     if type(system) is not System:
         return "messages are sent for ever"
     if system.interpreter.has_guard:
-        return "the application waits until the protocol takes a message"
+        waiting = [f"`{name}`" for name in system.interpreter.guarded]
+        return f"the application waits while a condition is false (`when` of {', '.join(waiting)})"
     if system.workload.programs:
         return "the application follows programs"
     if system.workload.reactive:
         return "messages are sent inside deliveries"
     if system.promises is not None:
-        return "a formula is to become true in every fair run"
+        named = ", ".join(f"`{promise.name}`" for promise in system.protocol.promises)
+        return f"what is to come in every fair run is judged by the interpreter: {named}"
     if "causally_ordered" in system.protocol.properties:
         return "`causally_ordered` is judged by the interpreter"
     if system.sees_network:

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from thence.dsl import ir
 from thence.dsl.check.workload import default_workloads
-from thence.dsl.ir.observability import unobservable
+from thence.dsl.ir.observability import judged_in_steps, unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
 from thence.dsl.ir.visiting import in_descending_order
 from thence.dsl.run.causality import WATCHED
@@ -237,7 +237,8 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
     covered, witness = explored.covered(property_), is_witness(subject.protocol, property_)
     evidence = _evidence(subject, explored, property_)
     verdict = _verdict(evidence, witness)
-    shown = show(evidence, covered, witness)
+    of_steps = any(formula.name == property_ for formula in judged_in_steps(subject.protocol))
+    shown = show(evidence, covered, witness, "step" if of_steps else "state")
     lives = property_ == LIVE or property_ in subject.protocol.liveness
     timers = timers_fire(subject.protocol, subject.workload) if lives else ""
     facts = {

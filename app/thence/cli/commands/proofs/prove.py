@@ -112,8 +112,8 @@ def _proved(session: Session, request: ProveRequest) -> Output:
         fields = {"complete": False, **_cache_facts(made, options)}
         return Output(made.statements, notes=text, fields=fields, exit=UNKNOWN, files=_files(request, made))
     output = Output(
-        made.statements, notes=_one_solver_text(made) + _cache_text(made), fields=_cache_facts(made, options), files=_files(request, made),
-        asked=bool(request.names),
+        made.statements, notes=_one_solver_text(made) + _cache_text(made), fields=_cache_facts(made, options),
+        files=_files(request, made), asked=bool(request.names),
     )  # fmt: skip
     if request.certificate is None:
         return output
