@@ -188,7 +188,7 @@ class _DeepeningSearch:
     def _refusal(self) -> str | None:
         """The reason why bounded search does not apply to the scope or protocol; None if it does."""
         if any(handler.guard is not None for handler in self.protocol.handlers):
-            return "the application waits until the protocol takes a message: thence explore answers that"
+            return "the application waits while a condition (`when`) is false: thence explore answers that"
         if self.workload.programs or self.workload.reactive:
             return "the application follows programs, or sends inside deliveries: thence explore answers that"
         return "the network is a tree: thence explore answers that" if self.protocol.network.tree else None
