@@ -18,7 +18,7 @@ from thence.dsl.run.causality import Finding
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import NarratedStep, describe, execution, record, text
 from thence.dsl.run.narrate import replay as replayed
-from thence.dsl.run.quiescence import blocked, unkept
+from thence.dsl.run.quiescence import Unsettled, blocked, stuck, unkept
 from thence.dsl.run.scoped import watching
 from thence.dsl.run.simulate import at_rest
 from thence.dsl.run.simulate import simulate as simulated
@@ -201,8 +201,12 @@ def end_of(system: System, taken: Sequence[NarratedStep], judged: Collection[str
     for step in taken:
         found += [*step.outcome.findings, *system.broken(step.outcome.state)]
     rests = at_rest(system, states[-1])
+    unknown = ""
     if rests or again:
-        found += filter(None, (system.stuck(states[-1]), blocked(system, states[-1]), *unkept(system, states[-1])))
+        try:
+            found += filter(None, (stuck(system, states[-1]), blocked(system, states[-1]), *unkept(system, states[-1])))
+        except Unsettled as why:
+            unknown = f"\nWhat comes of it in the end is unknown: {why}."
     wanted = {FAULT, *judged} - {*system.protocol.witnesses}
     findings = tuple({finding.property: finding for finding in reversed(found) if finding.property in wanted}.values())
     if findings:
@@ -210,9 +214,9 @@ def end_of(system: System, taken: Sequence[NarratedStep], judged: Collection[str
         return End("violation", said, findings)
     nothing = "nothing that is judged is violated"
     if rests:
-        return End("rest", f"Nothing can happen any more; {nothing}.", ())
+        return End("rest", f"Nothing can happen any more; {nothing}.{unknown}", ())
     if again:
-        return End("replayed", f"Replayed to its end, where more could happen; {nothing}.", ())
+        return End("replayed", f"Replayed to its end, where more could happen; {nothing}.{unknown}", ())
     return End(
         "cut", f"Cut after {counted(len(taken), 'step')} (--steps), where more could happen; {nothing} so far.", ()
     )

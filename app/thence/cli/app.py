@@ -38,7 +38,8 @@ COMMANDS = {
     "and explores on demand.",
     "lsp": "Serve an editor by the language server protocol. It gives diagnostics, hover, completion, rename, and "
     "verdicts beside the lines.",
-    "explore": "Visit every state of a protocol in a scope. A violation is shown by a shortest run that leads to it.",
+    "explore": "Visit every state of a protocol in a scope. A violation is shown by a run that leads to it: by a "
+    "shortest one, unless the run goes on for ever.",
     "export": "Write a protocol or a machine as a TLA+ module for TLC.",
     "prove": "Prove theorems and machines for any number of processes. The number of messages has no bound either.",
     "bmc": "Look for violations within a number of steps. A machine may have any number of processes; a protocol runs "

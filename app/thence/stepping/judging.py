@@ -11,7 +11,7 @@ from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, undefi
 from thence.dsl.run.actions import State
 from thence.dsl.run.causality import WATCHED, Finding
 from thence.dsl.run.narrate import describe, replay
-from thence.dsl.run.quiescence import blocked, completed, unkept
+from thence.dsl.run.quiescence import Unsettled, blocked, completed, stuck, unkept
 from thence.dsl.run.scoped import watching
 from thence.proofs.scopes.scopes import judgeable
 from thence.stepping.session import Session
@@ -113,15 +113,24 @@ def _at_the_end(session: Session, name: str) -> Answer:
     if name == COMPLETES:
         done = completed(system, state)
         return Answer(name, "not reached" if done is None else "reached", None if done is None else at)
-    if name == DEADLOCK_FREE:
-        finding = blocked(system, state)
-    elif name == DELIVERED:
-        finding = system.stuck(state)
-    else:
-        found = (*session.broken(state), *unkept(system, state))
-        finding = next((each for each in found if each.property == name), None)
+    try:
+        finding = _never_comes(session, name)
+    except Unsettled as why:
+        return Answer(name, "unknown", why=str(why))
     if finding is not None:
         return Answer(name, "violated", at, describe(finding))
     if session.at_rest:
         return Answer(name, "not violated", why="nothing can happen any more")
     return Answer(name, "open", why="it is judged where nothing can happen any more")
+
+
+def _never_comes(session: Session, name: str) -> Finding | None:
+    """What is wrong with the end of the run, if it is one. Raises: Unsettled."""
+    system, state = session.system, session.state
+    if name == DEADLOCK_FREE:
+        return blocked(system, state)
+    if name == DELIVERED:
+        return stuck(system, state)
+    promised = {promise.name for promise in session.protocol.promises}
+    found = (*session.broken(state), *(unkept(system, state, name) if name in promised else ()))
+    return next((each for each in found if each.property == name), None)

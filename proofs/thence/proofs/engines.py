@@ -44,7 +44,8 @@ def explore(
     """Visits the reachable states and judges `properties` (built-in names, and names of invariants).
 
     With `stop_when_refuted`, stops once every property is violated. Stops at `limit` states, and on
-    KeyboardInterrupt, with what was covered.
+    KeyboardInterrupt, with what was covered. Where a search for what may follow from a state comes to the limit, the
+    property is undecided.
 
     Raises:
         EnginesDisagree: by `both`, where they do not find the same.
@@ -54,7 +55,7 @@ def explore(
     assert REDUCTIONS.keys() | {AUTO} >= {*method.reductions}, "there is no such reduction"
     request = ExplorationRequest(
         system, frozenset(properties), stop_when_refuted, limit, progress, method.resources,
-        frozenset(named(method.reductions)), method.storage,
+        frozenset(named(method.reductions)), method.storage, limit,
     )  # fmt: skip
     result, used = _explored(request, method)
     result.never = _never(used)
@@ -114,12 +115,15 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
     depend on the search alone, which may be stopped and go on.
     """
     from thence.proofs.native.engine import Sample, explore_natively, why_not
+    from thence.proofs.native.symmetry import COMPARES, compares_processes
 
     system, limit = request.system, request.limit
     reason = why_not(system)
     if reason is not None:
         result = Interpretation(request).run()
         result.refused = dict.fromkeys(request.reductions, reason)
+        if "symmetry" in result.refused and compares_processes(system.protocol):
+            result.refused["symmetry"] = COMPARES
         return result, system
     if request.storage == "disk":
         system = system_of(system.protocol, system.workload)

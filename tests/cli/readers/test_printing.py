@@ -53,7 +53,7 @@ def test_sums_add_up_to_their_rows(found: Sequence[Result]) -> None:
     assert sum(numbers(re.sub(r"\(L\d\)", "", verdicts))) == len(found)
     said = summed(found)
     if " of " in said:
-        good, every, *others = numbers(said)
+        good, every, *others = numbers(re.sub(r", \d+ of them unknown", "", said))
         assert (good, every) == (sum(result.expected for result in claimed), len(claimed))
         assert good + sum(others) == len(found)
     else:
@@ -102,6 +102,26 @@ def test_expected_is_said_only_of_what_states_an_expectation() -> None:
     assert expectation(stated) == "expected: refuted"
     assert "1 of 2 as expected, 1 not as expected (causal)" in printed(Output((mine[0], stated)), 80)
     assert expectation(result("causal", Verdict.REFUTED, expected=True, wanted=Verdict.REFUTED)) == "as expected"
+
+
+def test_unknown_is_no_success_where_it_is_expected() -> None:
+    open_ = result("served", Verdict.UNKNOWN, expected=True, wanted=Verdict.UNKNOWN)
+    stated = result("causal", Verdict.HOLDS, expected=True, wanted=Verdict.HOLDS)
+    assert expectation(open_) == "not shown, as expected"
+    assert summed([open_]) == "1 of 1 as expected, unknown"
+    assert summed([open_, stated]) == "2 of 2 as expected, 1 of them unknown"
+
+
+def test_what_is_refuted_is_seen_where_nothing_is_claimed() -> None:
+    verdicts = [Verdict.REFUTED] + [Verdict.HOLDS] * 6
+    found = [
+        Result(f"one: p{at}", "mutant", "mine/broken", verdict, Level.L1, True, facts={"claimed": False},
+               explanation=f"run {at}")
+        for at, verdict in enumerate(verdicts)
+    ]  # fmt: skip
+    assert summed(found) == "1 refuted (p0) and 6 others, not claimed"
+    said = printed(Output(tuple(found), asked=True), 80)
+    assert "p0: refuted" in said and "run 0" in said and "run 1" not in said
 
 
 def test_of_many_results_only_surprises_are_shown() -> None:

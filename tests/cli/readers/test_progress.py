@@ -17,6 +17,9 @@ from thence.cli.readers.progress import ProgressLine, Stage, duration
         (Stage("", 2_000, 2_000, "cases"), 3600.0, "2,000 of 2,000 cases, 1:00:00, about 0:00 left"),
         (Stage("fifo", 1, 10, "cases", 0.5), 10.0, "1 of 10 cases, 0:10, about 0:10 left: fifo"),
         (Stage("reading"), 1.0, "0:01: reading"),
+        (Stage("", 2, 4, "tasks"), 35.0, "2 of 4 tasks, 0:35"),  # too few tell nothing of the others
+        (Stage("", 20, 40, "tasks"), 2.0, "20 of 40 tasks, 0:02"),
+        (Stage("", 4, 100, "tasks"), 35.0, "4 of 100 tasks, 0:35"),
     ],
 )
 def test_words(stage: Stage, elapsed_s: float, said: str) -> None:

@@ -14,6 +14,7 @@ from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.protocol import export_protocol
 from thence.dsl.run.actions import Action
 from thence.dsl.run.narrate import execution, narrate, record, replay, run
+from thence.dsl.run.quiescence import stuck
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.dsl.write.format import format_source
@@ -118,7 +119,7 @@ def test_a_message_to_nobody_is_never_missing(specify: Specify) -> None:
     assert steps[-1].title == "p0: causal_send(m0.1) to nobody"
     assert state.history == system.initial().history
     assert state.network == ()
-    assert system.stuck(state) is None
+    assert stuck(system, state) is None
     after = system.apply(state, Action("send", 0, (1,))).state
     assert [entry.past for entry in after.history.pending] == [0]
 

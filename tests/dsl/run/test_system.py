@@ -11,6 +11,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.run.actions import Action, State
+from thence.dsl.run.quiescence import stuck
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Message, Packet
 
@@ -124,9 +125,9 @@ def test_a_lost_message_is_stuck(specify: Specify) -> None:
     known = system(specify, "lossy, reordering", replace(ONE_WAY, losses=1))
     state = after(known, SEND)
     (number,) = state.network
-    assert known.stuck(state) is None
+    assert stuck(known, state) is None
     lost = known.apply(state, Action("lose", 0, (), number)).state
-    finding = known.stuck(lost)
+    finding = stuck(known, lost)
     assert finding is not None
     assert (finding.property, finding.process, finding.message) == ("delivered", 1, Message(0, 0, (1,)))
     # The scope allows one loss; the next packet cannot be lost.
@@ -203,7 +204,7 @@ def test_timers_are_given_every_chance(specify: Specify, condition: str, is_stuc
     known = System(specify(text).protocols[0], replace(ONE_WAY, losses=1))
     state = after(known, SEND)
     lost = known.apply(state, Action("lose", 0, (), state.network[0])).state
-    assert (known.stuck(lost) is not None) == is_stuck
+    assert (stuck(known, lost) is not None) == is_stuck
 
 
 def test_a_fault_changes_nothing(specify: Specify) -> None:

@@ -75,7 +75,9 @@ def test_a_code_is_explained_by_a_wrong_and_a_right_example(code: str) -> None:
 
 
 def test_words_and_misspelt_codes_are_explained() -> None:
-    assert {"proved", "holds", "tested", "refuted", "unknown", "L0", "L4"} <= set(words())
+    assert {"proved", "holds", "tested", "refuted", "unknown", "refused", "vacuous", "lasso", "L0", "L4"} <= set(
+        words()
+    )
     assert explanation("e0131") == explanation("E0131") != explanation("`E0114`") == explanation("E0114")
     assert explanation("l3") == explanation("L3") is not None
     assert explanation("E0199") is None

@@ -49,6 +49,11 @@ def test_one_solver_proves_at_level_two(pool: SolverPool) -> None:
 def test_one_of_two_solvers_is_level_two() -> None:
     split = Discharge(VALID, {"z3": answer("unsat"), "cvc5": answer("unknown")})
     assert split.proved and level_of((split,)) is Level.L2
+    facts = solver_facts((split,) * 7, Options())
+    assert facts["one_solver"] == ["instance: proved by z3 only; cvc5: unknown"] * 5
+    assert facts["one_solver_more"] == 2
+    both = Discharge(VALID, {"z3": answer("unsat"), "cvc5": answer("unsat")})
+    assert "one_solver" not in solver_facts((both,), Options())
 
 
 def test_a_finite_countermodel_comes_before_the_time_limit(pool: SolverPool) -> None:

@@ -129,6 +129,8 @@ def expectation(result: Result) -> str:
     if result.facts.get("claimed") is False:
         return "not claimed"
     if result.expected:
+        if result.verdict is Verdict.UNKNOWN and is_stated(result):
+            return "not shown, as expected"
         return "as expected" if is_stated(result) else ""
     if result.wanted is not None and result.wanted is not result.verdict:
         return f"expected: {result.wanted.value}"

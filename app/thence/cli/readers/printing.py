@@ -186,7 +186,9 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
     if not (verbosity >= EXPLAINED or (output.asked and len(found) <= MOST_EXPLAINED)):
         named = len(output.files) <= 1 and few
         weighty = [key for key in others if named and _is_grave(found[key]) and not any(map(is_of_mutant, found[key]))]
-        others = weighty if len(weighty) + len(surprising) <= MOST_EXPLAINED else []
+        room = max(0, MOST_EXPLAINED - len(surprising))
+        unclaimed = [key for key in others if output.asked and _is_refuted_unclaimed(found[key])]
+        others = weighty if weighty and len(weighty) <= room else unclaimed[:room]
     elif verbosity < EXPLAINED and (grave := [key for key in others if _is_grave(found[key])]):
         others = grave
     most = MOST_EXPLAINED if len(output.files) <= 1 else 1
@@ -196,9 +198,20 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
         if key in kept or key in others:
             results = found[key]
             names = ", ".join(statement(result) for result in results)
-            head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}", width)
+            witness = ", reached by this run" if _is_witnessed(results[0]) else ""
+            head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}{witness}", width)
             texts.append([*head, *(line.rstrip() for line in _fitted(indent(key[1].rstrip(), "  "), sys.stdout))])
     return texts, len(surprising) - len(kept)
+
+
+def _is_witnessed(result: Result) -> bool:
+    """Whether the run that is shown is no counterexample: it reaches what the statement says is reachable."""
+    return result.verdict is Verdict.HOLDS and "steps" in result.facts
+
+
+def _is_refuted_unclaimed(results: Sequence[Result]) -> bool:
+    """Whether it is refuted, and nothing was claimed of it: what the reader asked to see."""
+    return any(result.verdict is Verdict.REFUTED and result.facts.get("claimed") is False for result in results)
 
 
 def _is_grave(results: Sequence[Result]) -> bool:

@@ -18,8 +18,9 @@ AFTER_S = 0.5
 QUIET_EVERY_S = 60.0
 """Where there is no terminal, the pause between two lines."""
 
-LEAST_SHARE = 0.05
-"""The share of the work that must be done before the rest is estimated."""
+LEAST_SHARE, LEAST_PARTS, LEAST_S = 0.1, 3, 5.0
+"""The share of the work, the number of its parts and the seconds that must be over before the rest is estimated: parts
+are of unlike size, and the first ones say little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,10 @@ class Stage:
     def left(self, elapsed_s: float) -> float | None:
         """Seconds that are left, if the rest goes as fast as what is done; None where that says nothing."""
         share = self.share if self.share is not None else self.done / self.all if self.all else 0.0
-        return elapsed_s * (1 - share) / share if LEAST_SHARE <= share <= 1 else None
+        few = self.share is None and self.done < LEAST_PARTS
+        if few or elapsed_s < LEAST_S or not LEAST_SHARE <= share <= 1:
+            return None
+        return elapsed_s * (1 - share) / share
 
 
 def duration(seconds: float) -> str:

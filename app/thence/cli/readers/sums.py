@@ -29,13 +29,16 @@ MOST_NAMED = 3
 def summed(results: Sequence[Result]) -> str:
     """The sum of a file: `134 of 134 as expected`, `3 of 3 hold`, `2 of 3 hold, 1 refuted (causal)`.
 
-    `as expected` is said only where the file states what it expects of something. Surprises are named if they are few.
+    `as expected` is said only where the file states what it expects of something; where it expects that something is
+    unknown, that is said as well. Surprises are named if they are few.
     """
     claimed = [result for result in results if result.facts.get("claimed") is not False]
     good = [result for result in claimed if result.expected]
-    rest = [*_surprises(claimed), *_unclaimed(len(results) - len(claimed))]
+    rest = [*_surprises(claimed), *_unclaimed([result for result in results if result not in claimed])]
     if any(is_stated(result) for result in claimed):
-        return ", ".join([f"{len(good):,} of {len(claimed):,} as expected", *rest])
+        open_ = sum(result.verdict is Verdict.UNKNOWN for result in good)
+        undecided = [] if not open_ else ["unknown" if open_ == len(claimed) else f"{open_:,} of them unknown"]
+        return ", ".join([f"{len(good):,} of {len(claimed):,} as expected", *undecided, *rest])
     verdicts = Counter(result.verdict for result in good)
     if len(verdicts) == 1 or not good:
         verdict = next(iter(verdicts), Verdict.HOLDS)
@@ -61,8 +64,14 @@ def _named(results: Sequence[Result]) -> str:
     return f" ({', '.join(map(statement, results))})" if len(results) <= MOST_NAMED else ""
 
 
-def _unclaimed(number: int) -> list[str]:
-    return [f"{number:,} not claimed"] if number else []
+def _unclaimed(results: Sequence[Result]) -> list[str]:
+    """What nothing is claimed of: `1 refuted (causal) and 6 others, not claimed`. What is refuted is named first."""
+    refuted = [result for result in results if result.verdict is Verdict.REFUTED]
+    if not refuted:
+        return [f"{len(results):,} not claimed"] if results else []
+    others = len(results) - len(refuted)
+    beside = f" and {others:,} {'other' if others == 1 else 'others'}" if others else ""
+    return [f"{said_of(Verdict.REFUTED, len(refuted))}{_named(refuted)}{beside}, not claimed"]
 
 
 def by_verdict(results: Sequence[Result]) -> str:

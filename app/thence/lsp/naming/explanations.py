@@ -154,7 +154,8 @@ KEYWORDS: dict[str, str] = {
     "with": "`expect ... with processes 3, sends 1`: settings of a scope without a name. `scenario ... with MUTANT` "
     "plays a mutant.",
     # links and scenarios
-    "internal": "`internal T, ...`: transitions that the machine takes by itself after each event.",
+    "internal": "`internal T, ...`: transitions that the machine takes by itself after each event, as long as its "
+    "state changes, for all processes and, unless it has `delivery off`, all messages that were sent.",
     "once": "`once`: a second occurrence with the same arguments is silent.",
     "link": "In a scenario, `link p to q` is an edge of the tree network or a link of the overlay; `link p with q` is "
     "one for both directions. As a name, the link of a protocol to its machine.",

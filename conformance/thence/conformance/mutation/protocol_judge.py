@@ -17,6 +17,7 @@ from thence.dsl import ir
 from thence.dsl.check.workload import least_processes, workload_for
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.quiescence import Unsettled, stuck
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import Coverage, Exploration, ExplorationRequest, Progress
@@ -259,12 +260,16 @@ def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -
     state: State = system.initial()
     wanted = frozenset(names)
     arrived: set[tuple[Message, int]] = set()
+    settles = True
     for _ in range(steps):
         found = {finding.property for finding in system.broken(state)}
-        if not state.network:
-            stuck = system.stuck(state)
-            if stuck is not None:
-                found.add(stuck.property)
+        if not state.network and settles:
+            try:
+                waiting = stuck(system, state)
+            except Unsettled:
+                waiting, settles = None, False
+            if waiting is not None:
+                found.add(waiting.property)
         choices = list(system.enabled(state))
         following = None
         while choices and following is None:

@@ -148,7 +148,9 @@ def _check_once_each(conforms: syntax.Conforms, reporter: Reporter) -> None:
                 "E0608",
                 clause.span,
                 f"a second clause for `{_event(clause)}`",
-                f"the first is on line {earlier.span.line}; several transitions of an event are joined by `or`",
+                f"the first is on line {earlier.span.line}; one clause says all of an event. `or` joins transitions of "
+                "which the event is one, the first that is possible; of two in a row, the machine takes the other by "
+                "itself: `internal`",
             )
 
 

@@ -81,7 +81,7 @@ def build_workload(
         _check_timer(setting, kind, reporter)
         if kind.chooses and setting.name in ("for_ever", "prompt_sends"):
             said = f"`{setting.name.replace('_', ' ')}`, but the protocol chooses (`choose`, `either`)"
-            reporter.error("E0621", setting.span, said, "scopes of such a protocol have an end")
+            reporter.error("E0621", setting.span, said, _INSTEAD_OF_NO_END[setting.name])
         if not kind.sends and setting.name in (*_OF_SENDS, NAME):
             words = setting.name.replace("_", " ")
             said = f"`{words}`, but the application of the protocol sends no messages: it has no `on causal_send`"
@@ -248,6 +248,13 @@ def _check_range(setting: Setting, reporter: Reporter) -> None:
             )
             return
 
+
+_INSTEAD_OF_NO_END = {
+    "for_ever": "scopes of such a protocol have an end: write how many messages are sent, as in `sends 2, 1`",
+    "prompt_sends": "scopes of such a protocol have no such order: leave it out; that the application waits for "
+    "something can be written as `on causal_send(m) when P`",
+}
+"""What to write in place of settings that protocols with choices do not take."""
 
 _OF_SENDS = frozenset(
     (

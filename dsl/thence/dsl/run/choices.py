@@ -22,6 +22,9 @@ Script: TypeAlias = tuple[int, ...]
 MOST_OUTCOMES = 10_000
 """Alternatives of one step, all its choices taken together."""
 
+MOST_CHOICES = 20 * MOST_OUTCOMES
+"""Choices made while the alternatives of one step are gone through: a loop that chooses need not come to an end."""
+
 
 class TooManyOutcomes(UserError, ValueError):
     """A step has so many alternatives that they are not gone through."""
@@ -86,10 +89,14 @@ class Drawn(Choices):
 def every_script(step: Callable[[Choices], None]) -> Iterator[Script]:
     """The scripts of a step, in ascending order. `step` takes it and may end early. Raises: TooManyOutcomes."""
     script: Script = ()
+    made = 0
     for _ in range(MOST_OUTCOMES):
         choices = Choices(script)
         step(choices)
         full = choices.taken
+        made += len(full)
+        if made > MOST_CHOICES:
+            raise TooManyOutcomes(f"a step makes more than {MOST_CHOICES:,} choices, all its outcomes taken together")
         yield full
         last = next((at for at in reversed(range(len(full))) if full[at] + 1 < choices.options[at]), None)
         if last is None:

@@ -188,7 +188,13 @@ class Interpreter:
     @property
     def has_guard(self) -> bool:
         """Whether the application may have to wait until the protocol takes a message or an input."""
-        return self._guard is not None or any(guard is not None for _, guard in self._inputs.values())
+        return bool(self.guarded)
+
+    @property
+    def guarded(self) -> tuple[str, ...]:
+        """What has a condition `when`: `causal_send`, and inputs."""
+        inputs = (name for name, (_, guard) in self._inputs.items() if guard is not None)
+        return (*(("causal_send",) if self._guard is not None else ()), *inputs)
 
     def accepts(self, process: int, state: LocalState, message: Message) -> bool:
         """Whether the application of `process` may send the message now. May raise Fault."""

@@ -35,6 +35,10 @@ HISTORY_RELATIONS = ("sent", "delivered", "before", "past", "hb", "delivered_bef
 SENT, DELIVERED, BEFORE, PAST, HB, DELIVERED_BEFORE = range(len(HISTORY_RELATIONS))
 
 
+MOST_INTERNAL = 10_000
+"""Internal transitions that the machine takes in a row, at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A transition that is not enabled: the guard that fails, by the text and place of the machine."""
@@ -188,12 +192,17 @@ class MachineRun:
         """The state after the `internal` transitions that change something, until none does or a state comes back.
 
         Their arguments are processes and sent messages. The steps are the machine's own, so that its theorems hold.
+        Raises: Fault, where they do not come to an end within MOST_INTERNAL steps.
         """
         seen = {state}
         while True:
             after = next((after for after in self._internal_steps(state, internal) if after != state), state)
             if after in seen:
                 return state
+            if len(seen) > MOST_INTERNAL:
+                raise Fault(
+                    f"the internal transitions {', '.join(internal)} go on for more than {MOST_INTERNAL:,} steps"
+                )
             seen.add(after)
             state = after
 

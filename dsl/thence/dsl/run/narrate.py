@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED
 from thence.dsl.ir.types import Type
 from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Delivered, Sent
-from thence.dsl.run.quiescence import blocked, completed, unkept
+from thence.dsl.run.quiescence import Unsettled, blocked, completed, stuck, unkept
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Packet, show
 from thence.spec.events import Deliver, Event, Execution, Input, Passage, Receive, Send
@@ -240,13 +242,32 @@ def text(steps: Sequence[NarratedStep]) -> str:
     return "\n".join(lines)
 
 
-def violated(system: System, steps: Sequence[NarratedStep]) -> set[str]:
-    """The properties that the run violates at its end: by its last step, by what is stuck, by invariants."""
+def violates(system: System, steps: Sequence[NarratedStep], name: str) -> bool:
+    """Whether the run violates the property at its end: by its last step, by what is stuck, by invariants.
+
+    Raises: Unsettled, for a property that is about what may follow.
+    """
     last = steps[-1].outcome if steps else None
     state = last.state if last else system.initial()
-    ended = (system.stuck(state), blocked(system, state), completed(system, state), *unkept(system, state))
-    found = (*(last.findings if last else ()), *filter(None, ended), *system.broken(state))
-    return {finding.property for finding in found}
+    found = (*(last.findings if last else ()), *system.broken(state))
+    if any(finding.property == name for finding in found):
+        return True
+    judges = {DELIVERED: stuck, DEADLOCK_FREE: blocked, COMPLETES: completed}
+    if name in judges:
+        return judges[name](system, state) is not None
+    promises = {promise.name for promise in system.protocol.promises}
+    return name in promises and next(unkept(system, state, name), None) is not None
+
+
+def violated(system: System, steps: Sequence[NarratedStep]) -> set[str]:
+    """The properties that the run is known to violate at its end: without those that are `Unsettled`."""
+    last = steps[-1].outcome if steps else None
+    state = last.state if last else system.initial()
+    found = {finding.property for finding in (*(last.findings if last else ()), *system.broken(state))}
+    for name in {DELIVERED, DEADLOCK_FREE, COMPLETES, *(promise.name for promise in system.protocol.promises)} - found:
+        with suppress(Unsettled):
+            found |= {name} if violates(system, steps, name) else set()
+    return found
 
 
 def record(system: System, steps: Sequence[NarratedStep]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from thence.dsl.run.choices import Choices, every_script
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.narrate import NarratedStep, narrate, show_packet
-from thence.dsl.run.quiescence import unkept
+from thence.dsl.run.quiescence import Unsettled, stuck, unkept
 from thence.dsl.run.scoped import watching
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Packet, Value
@@ -122,9 +122,8 @@ class _Player:
             if why is not None:
                 failure = Failure(step.span.line, why)
                 break
-        stuck = self.system.stuck(self.state)
         known = {message: name for name, message in self.messages.items()}
-        ended = (*((stuck,) if stuck is not None else ()), *unkept(self.system, self.state))
+        ended = self._never_comes()
         if failure is None:
             ended += self._broken(at_rest=True)
         findings = (*self.findings, *ended)
@@ -132,6 +131,14 @@ class _Player:
         return Played(
             self.system, tuple(self.steps), failure, self.assertions, findings, open_, known, self._buffered()
         )
+
+    def _never_comes(self) -> tuple[Finding, ...]:
+        """What can never come from here on; nothing where that is not known: then it stays open."""
+        try:
+            waiting = stuck(self.system, self.state)
+            return (*((waiting,) if waiting is not None else ()), *unkept(self.system, self.state))
+        except Unsettled:
+            return ()
 
     def _broken(self, *, at_rest: bool = False) -> tuple[Finding, ...]:
         """What is broken in the state of what is true at rest, or else of all other formulas.

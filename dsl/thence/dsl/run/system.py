@@ -543,26 +543,6 @@ class System:
         yield from self.application_sends(state)
         yield from self.application_inputs(state)
 
-    def stuck(self, state: State) -> Finding | None:
-        """A message that can never be delivered from here on, if nothing more is sent; judged when nothing can arrive.
-
-        An application that sends on does so as far as it can. With timers, the message counts as stuck only if no
-        continuation by timers and arrivals, without further loss, delivers it. That is for one run at its end. Whether
-        every fair run delivers it is another question: `thence.proofs.fairness.tails`.
-        """
-        if not state.history.pending or not self.is_quiet(state):
-            return None
-        if self.goes_on(state):
-            return None
-        waiting = {entry.message for entry in state.history.pending}
-        if self.interpreter.has_timer:
-            waiting = self._never_delivered(state, waiting)
-        if not waiting:
-            return None
-        message = min(waiting)
-        due = next(entry.due for entry in state.history.pending if entry.message == message)
-        return Finding("delivered", due[0], message)
-
     def goes_on(self, state: State) -> bool:
         """Whether the application has to do something in the state: to send, or what is fair of its inputs."""
         return next(self._assumed(state, sending=self.sends_on), None) is not None
@@ -574,28 +554,6 @@ class System:
         fair = self.protocol.fair_inputs
         if fair:
             yield from (action for action in self.application_inputs(state) if action.name in fair)
-
-    def _never_delivered(self, state: State, waiting: set[Message]) -> set[Message]:
-        for after in self.settling(state):
-            waiting = waiting & {entry.message for entry in after.history.pending}
-            if not waiting:
-                break
-        return waiting
-
-    def settling(self, state: State) -> Iterator[State]:
-        """The states that arrivals, timers and an application that sends on lead to; no more is lost or duplicated."""
-        start = state._replace(
-            duplicates=self.workload.duplicates, losses=self.workload.losses, ticks=self.without_counts(state)
-        )
-        seen, frontier = {start}, [start]
-        while frontier:
-            current = frontier.pop()
-            for action in self.continuing(current, sending=self.sends_on):
-                after = self.apply(current, action).state
-                if after not in seen:
-                    seen.add(after)
-                    frontier.append(after)
-                    yield after
 
     def without_counts(self, state: State) -> tuple[int, ...]:
         """The counts of inputs as they are, and those of timers at their limits: they count no more."""

@@ -18,6 +18,7 @@ from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.narrate import run as narrated
+from thence.dsl.run.quiescence import stuck
 from thence.dsl.run.scoped import in_scope, watching
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Packet
@@ -187,7 +188,7 @@ class _DeepeningSearch:
     def _refusal(self) -> str | None:
         """The reason why bounded search does not apply to the scope or protocol; None if it does."""
         if any(handler.guard is not None for handler in self.protocol.handlers):
-            return "the application waits until the protocol takes a message: thence explore answers that"
+            return "the application waits while a condition (`when`) is false: thence explore answers that"
         if self.workload.programs or self.workload.reactive:
             return "the application follows programs, or sends inside deliveries: thence explore answers that"
         return "the network is a tree: thence explore answers that" if self.protocol.network.tree else None
@@ -351,5 +352,5 @@ def _action(
 
 def _state_finding(system: System, state: State, name: str) -> Finding | None:
     if name == "delivered":
-        return system.stuck(state)
+        return stuck(system, state)
     return next((finding for finding in system.broken(state) if finding.property == name), None)

@@ -12,7 +12,7 @@ from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
-from thence.dsl.run.narrate import NarratedStep, run, violated
+from thence.dsl.run.narrate import NarratedStep, run, violates
 from thence.dsl.run.promises import Instance
 from thence.dsl.run.system import System
 from thence.proofs.fairness.fairness import Fairness, fairness_of, is_fair_turn, timers_of
@@ -162,7 +162,11 @@ AS_SUITS = Method()
 
 @dataclass(frozen=True, slots=True)
 class ExplorationRequest:
-    """A system to be explored, and how far; with `stop_when_refuted`, only to a violation of each property."""
+    """A system to be explored, and how far; with `stop_when_refuted`, only to a violation of each property.
+
+    `limit`: at most so many states. `limit_beyond`: so many in each search beyond these states, for what may come of a
+    state in the end.
+    """
 
     system: System
     properties: frozenset[str]
@@ -172,6 +176,7 @@ class ExplorationRequest:
     resources: Resources = THE_MACHINE
     reductions: frozenset[str] = frozenset()
     storage: Storage = "exact"
+    limit_beyond: int | None = None
 
 
 def saturated(system: System) -> bool:
@@ -184,9 +189,8 @@ def replayed(system: System, finding: Finding, actions: list[Action]) -> Violati
     again = system_of(system.protocol, system.workload)
     again.adopt_packets(system)
     steps = tuple(run(again, actions))
-    assert finding.property in violated(again, steps), (
-        f"the interpreter does not confirm the counterexample to {finding.property}"
-    )
+    confirmed = violates(again, steps, finding.property)
+    assert confirmed, f"the interpreter does not confirm the counterexample to {finding.property}"
     return Violation(finding, again, steps)
 
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
-from thence.dsl.run.quiescence import blocked, completed
+from thence.dsl.run.choices import TooManyOutcomes
+from thence.dsl.run.quiescence import MOST_SETTLING, Unsettled, blocked, completed, stuck
+from thence.dsl.run.system import System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
@@ -48,7 +50,8 @@ class Interpretation:
 
     def __post_init__(self) -> None:
         live = (DELIVERED, *(promise.name for promise in self.request.system.protocol.promises))
-        self._tails = {name: Tails(self.request.system, name) for name in live if name in self.request.properties}
+        most = self.request.limit_beyond
+        self._tails = {name: Tails(self.request.system, name, most) for name in live if name in self.request.properties}
 
     def run(self) -> Exploration:
         """Explores as far as it is asked to."""
@@ -58,6 +61,8 @@ class Interpretation:
             self.result.why_incomplete = "interrupted"
         except MemoryError:
             self.result.why_incomplete = "out of memory"
+        except TooManyOutcomes as why:
+            self.result.why_incomplete = str(why)
         self.result.seconds = time.perf_counter() - self._started
         return self.result
 
@@ -111,7 +116,7 @@ class Interpretation:
 
     def _judge_state(self, state: State) -> None:
         system = self.request.system
-        for name, judge in ((DEADLOCK_FREE, blocked), (COMPLETES, completed)):
+        for name, judge in ((DEADLOCK_FREE, self._blocked), (COMPLETES, completed)):
             if name in self.request.properties and name not in self.result.violations:
                 ended = judge(system, state)
                 if ended is not None:
@@ -121,6 +126,16 @@ class Interpretation:
                 self._judge_tails(state, name)
         for finding in self._broken(state):
             self._violated(finding, state, None)
+
+    def _blocked(self, system: System, state: State) -> Finding | None:
+        """What is blocked in the state, as far as that can be found out: after one failure it is not tried again."""
+        if DEADLOCK_FREE in self.result.undecided:
+            return None
+        try:
+            return blocked(system, state, min(self.request.limit_beyond or MOST_SETTLING, MOST_SETTLING))
+        except Unsettled as why:
+            self.result.undecided[DEADLOCK_FREE] = str(why)
+            return None
 
     def _open(self) -> list[str]:
         """What is to happen in every fair run, and is not refuted so far."""
@@ -135,9 +150,9 @@ class Interpretation:
     def _judge_tails(self, state: State, name: str) -> None:
         system = self.request.system
         if name == DELIVERED and is_decided_at_rest(system) and system.is_quiet(state):
-            stuck = system.stuck(state)
-            if stuck is not None:
-                self._violated(stuck, state, None)
+            waiting = stuck(system, state)
+            if waiting is not None:
+                self._violated(waiting, state, None)
             return
         starved = self._tails[name].starved_in(state)
         if starved is not None:

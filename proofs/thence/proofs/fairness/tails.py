@@ -16,6 +16,7 @@ from typing import TypeAlias
 from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import History
+from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.promises import Instance
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
@@ -27,7 +28,7 @@ MOST_STATES = 300_000
 
 NEVER_QUIET = "{} waits for a timer, and timers fire when nothing is in flight, which need not come"
 
-TOO_MANY = f"the runs that go on when nothing is sent any more have more than {MOST_STATES:,} states"
+TOO_MANY = "the runs that go on when nothing is sent any more have more than {:,} states, which is the limit"
 
 KEPT = "{} waits where a program keeps a timer from firing, while others fire"
 
@@ -63,11 +64,13 @@ def owed_in(system: System, state: State, name: str) -> Collection[Owed]:
 class Tails:
     """The tails of the states that were asked about, for one property: `delivered`, or a promise.
 
-    `undecided` says why a starvation may have been missed, if so.
+    `limit`: they may have so many states, and not more than MOST_STATES. `undecided` says why a starvation may have
+    been missed, if so.
     """
 
     system: System
     name: str = DELIVERED
+    limit: int | None = None
     undecided: str = ""
     fairness: Fairness = field(init=False)
     _states: list[State] = field(init=False, default_factory=list)
@@ -144,11 +147,16 @@ class Tails:
         first = len(self._states)
         root = self._number(self._bare(state), None)
         at = first
+        most = MOST_STATES if self.limit is None else min(self.limit, MOST_STATES)
         while at < len(self._states):
-            if at >= MOST_STATES:
-                self.undecided = self.undecided or TOO_MANY
+            if at >= most:
+                self.undecided = self.undecided or TOO_MANY.format(most)
                 break
-            self._expand(at)
+            try:
+                self._expand(at)
+            except TooManyOutcomes as why:
+                self.undecided = self.undecided or str(why)
+                break
             at += 1
         self._look(range(first, at))
         found = min((n for n in range(first, at) if n in self._starving), key=self._distance.__getitem__, default=None)

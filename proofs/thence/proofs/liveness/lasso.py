@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
 from thence.dsl.run.actions import Action, State
+from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.narrate import NarratedStep, execution, run, text
 from thence.dsl.run.promises import Instance
@@ -174,6 +175,8 @@ def _look(graph: _Graph, search: LassoSearch) -> None:
         search.complete, graph.why_incomplete = False, _INTERRUPTED
     except MemoryError:
         search.complete, graph.why_incomplete = False, _NO_MEMORY
+    except TooManyOutcomes as why:
+        search.complete, graph.why_incomplete = False, str(why)
 
 
 @dataclass(slots=True)

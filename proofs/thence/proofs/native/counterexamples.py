@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
+from thence.dsl.run.quiescence import stuck
 from thence.dsl.run.system import System
 from thence.proofs.native.code.cells import FINDINGS
 from thence.proofs.native.search import NativeSearch
@@ -35,8 +36,8 @@ class Counterexamples:
     def by_state(self, name: str, number: int) -> tuple[Finding, list[Action]]:
         """A violation of the property by the state with this number itself, and the way there."""
         state, actions = self.way_to(number)
-        stuck = self._system.stuck(state) if name == "delivered" else None
-        found = self._system.broken(state) if stuck is None else (stuck,)
+        waiting = stuck(self._system, state) if name == "delivered" else None
+        found = self._system.broken(state) if waiting is None else (waiting,)
         return next(finding for finding in found if finding.property == name), actions
 
     def way_to(self, number: int) -> tuple[State, list[Action]]:

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.actions import State
+from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.system import System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
@@ -78,13 +79,15 @@ def why_not(system: System) -> str | None:
     if type(system) is not System:
         return "messages are sent for ever"
     if system.interpreter.has_guard:
-        return "the application waits until the protocol takes a message"
+        waiting = [f"`{name}`" for name in system.interpreter.guarded]
+        return f"the application waits while a condition is false (`when` of {', '.join(waiting)})"
     if system.workload.programs:
         return "the application follows programs"
     if system.workload.reactive:
         return "messages are sent inside deliveries"
     if system.promises is not None:
-        return "a formula is to become true in every fair run"
+        named = ", ".join(f"`{promise.name}`" for promise in system.protocol.promises)
+        return f"what is to come in every fair run is judged by the interpreter: {named}"
     if "causally_ordered" in system.protocol.properties:
         return "`causally_ordered` is judged by the interpreter"
     if system.sees_network:
@@ -261,6 +264,8 @@ class NativeEngine:
             self.result.why_incomplete = f"the {self.allotment.memory / 1e6:,.0f} MB for states are used up"
         except MemoryError:
             self.result.why_incomplete = "out of memory"
+        except TooManyOutcomes as why:
+            self.result.why_incomplete = str(why)
         except OSError as error:
             self.result.why_incomplete = f"files of states: {error}"
         except KeyboardInterrupt:
@@ -291,7 +296,7 @@ class NativeEngine:
         self.suspects.clear()
         self.result.undecided.clear()
         self._sieves.clear()
-        self._tails, self._starved_after = Tails(request.system), None
+        self._tails, self._starved_after = Tails(request.system, limit=request.limit_beyond), None
         search = self.search = self._new_search()
         if self._judges_elsewhere:
             self._sieves["locals"] = Sieve(search, ("locals",), Quiet.NOT_ONLY)
@@ -394,7 +399,7 @@ class NativeEngine:
             self.suspects.add(DELIVERED)
             return
         state, actions = Counterexamples(search).way_to(number)
-        tails = Tails(self.request.system)
+        tails = Tails(self.request.system, limit=self.request.limit_beyond)
         starvation = tails.starved_in(state)
         if starvation is None:
             later = tails.starved_after()

@@ -30,6 +30,9 @@ from thence.proofs.native.layout import Shape
 MOST_PERMUTED = 5
 """Most processes that are renamed: the group has at most 120 elements."""
 
+COMPARES = "the protocol compares processes by `<`: their order is part of what it does"
+"""Why the processes of a protocol cannot be renamed, whatever engine explores."""
+
 Permutation: TypeAlias = tuple[int, ...]
 """The new name of each process."""
 
@@ -125,7 +128,7 @@ class Symmetry:
 
     def __post_init__(self) -> None:
         if compares_processes(self.system.protocol):
-            raise Asymmetric("the protocol compares processes by `<`: their order is part of what it does")
+            raise Asymmetric(COMPARES)
         self.group = tuple(permutation for permutation in group_of(self.shape) if self._fixes(permutation))
         if len(self.group) == 1 < len(group_of(self.shape)):
             raise Asymmetric("every renaming moves a process with a role, or one that starts differently")

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 from thence.dsl import ir
 from thence.dsl.ir.constants import elaborated, values_of
 from thence.dsl.run.actions import Action, Outcome, State
+from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
@@ -24,6 +25,7 @@ from thence.dsl.run.scoped import asked_of
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Value
 from thence.proofs.explore.exploration import CUT_SHORT, PROGRESS_SECONDS, Coverage, Progress, path_to
+from thence.spec.words import counted
 
 Arguments: TypeAlias = tuple[Value | None, ...]
 """Of a transition; None for those that the machine finds."""
@@ -339,32 +341,44 @@ def check_link(
     protocol: ir.Protocol,
     workload: ir.Workload,
     *,
+    limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> LinkCheck:
     """Explores `protocol` (the link's own, or a mutant of it) with the machine running along, breadth first.
 
     Stops at the first event that the machine refuses; the run to it is then a shortest one. The link's clauses read the
     constants of `protocol`. Where messages are sent without end nothing is explored: a machine keeps every message.
+    Stops at `limit` states, and on KeyboardInterrupt.
     """
     follow = LinkRun(replace(link, protocol=protocol), system_of(asked_of(protocol, ()), workload))
-    return explore_link(follow, progress=progress)
+    return explore_link(follow, limit=limit, progress=progress)
 
 
-def explore_link(follow: LinkRun, *, progress: Callable[[Progress], None] | None = None) -> LinkCheck:
+def explore_link(
+    follow: LinkRun, *, limit: int | None = None, progress: Callable[[Progress], None] | None = None
+) -> LinkCheck:
     """The same for a link that already knows steps of its machine."""
     check = LinkCheck()
     started = time.perf_counter()
     try:
-        _explore(check, follow, started, progress)
+        _explore(check, follow, started, limit, progress)
     except KeyboardInterrupt:
         check.why_incomplete = "interrupted"
-    except Fault as fault:
-        check.why_incomplete = str(fault)
+    except MemoryError:
+        check.why_incomplete = "out of memory"
+    except (Fault, TooManyOutcomes) as why:
+        check.why_incomplete = str(why)
     check.seconds = time.perf_counter() - started
     return check
 
 
-def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callable[[Progress], None] | None) -> None:
+def _explore(
+    check: LinkCheck,
+    follow: LinkRun,
+    started: float,
+    limit: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> None:
     link, system = follow.link, follow.system
     if not system.workload.ends:
         check.why_incomplete = _WITHOUT_END
@@ -385,6 +399,9 @@ def _explore(check: LinkCheck, follow: LinkRun, started: float, progress: Callab
     while frontier:
         following = []
         for pair in frontier:
+            if limit is not None and check.states >= limit:
+                check.why_incomplete = f"stopped at {counted(limit, 'state')}"
+                return
             state, follower = pair
             for action in system.enabled(state):
                 outcome = system.apply(state, action)

@@ -259,14 +259,19 @@ def _manner(covered: Coverage) -> dict[str, Any]:
 
 def incomplete(coverage: Coverage) -> str:
     """Why a coverage that is not complete decides nothing."""
-    return f"incomplete: {coverage.why_incomplete} after {counted(coverage.states, 'state')}"
+    why = coverage.why_incomplete
+    return (
+        f"incomplete: {why}"
+        if why.startswith("stopped at")
+        else f"incomplete: {why} after {counted(coverage.states, 'state')}"
+    )
 
 
 # --- evidence --------------------------------------------------------------------------------
 
 
-def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
-    """The evidence for a verdict; `witness`: a violation is a run that reaches the state to be reached."""
+def show(evidence: Evidence, covered: Coverage, witness: bool, sought: str = "state") -> Shown:
+    """The evidence for a verdict; `witness`: a violation is a run that reaches what is `sought`, a state or a step."""
     match evidence:
         case Violation():
             facts: dict[str, Any] = {"steps" if witness else "counterexample": record(evidence.system, evidence.steps)}
@@ -284,7 +289,7 @@ def show(evidence: Evidence, covered: Coverage, witness: bool) -> Shown:
                 return Shown({"unknown": why})
             return Shown({"unknown": why, "steps": record(shown.system, shown.steps)}, *explain(shown))
         case Exhausted():
-            return _show_exhausted(covered, witness)
+            return _show_exhausted(covered, witness, sought)
         case _:
             assert_never(evidence)
 
@@ -301,7 +306,9 @@ def _lasso_facts(lasso: Lasso) -> dict[str, Any]:
     return {**owed, "stem": len(lasso.stem), "cycle": len(lasso.cycle)}
 
 
-def _show_exhausted(covered: Coverage, witness: bool) -> Shown:
+def _show_exhausted(covered: Coverage, witness: bool, sought: str) -> Shown:
+    if witness and sought == "step":
+        return Shown(explanation="no step of any run of the scope is one after which it is true")
     if witness:
         return Shown(explanation="no state that is reachable in the scope is one")
     if covered.saturated:

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from thence.dsl import ir
 from thence.dsl.check.workload import default_workloads
-from thence.dsl.ir.observability import unobservable
+from thence.dsl.ir.observability import judged_in_steps, unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
 from thence.dsl.ir.visiting import in_descending_order
 from thence.dsl.run.causality import WATCHED
@@ -237,7 +237,8 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
     covered, witness = explored.covered(property_), is_witness(subject.protocol, property_)
     evidence = _evidence(subject, explored, property_)
     verdict = _verdict(evidence, witness)
-    shown = show(evidence, covered, witness)
+    of_steps = any(formula.name == property_ for formula in judged_in_steps(subject.protocol))
+    shown = show(evidence, covered, witness, "step" if of_steps else "state")
     lives = property_ == LIVE or property_ in subject.protocol.liveness
     timers = timers_fire(subject.protocol, subject.workload) if lives else ""
     facts = {
@@ -369,7 +370,10 @@ def _mutant_results(
             yield from _results(subject, explored, options, label)
         if "link" in wanted:
             links = [known for known in specification.links if known.protocol.name == mutant.subject]
-            checks = [(link, check_link(link, mutated, workload, progress=options.progress(label))) for link in links]
+            checks = [
+                (link, check_link(link, mutated, workload, limit=options.limit, progress=options.progress(label)))
+                for link in links
+            ]
             yield _link_result(subject, *min(checks, key=_how_well), wanted["link"])
 
 
@@ -383,7 +387,8 @@ def check_links(link: ir.Link, options: Options = Options()) -> tuple[Result, ..
         bounded = (expect for expect in link.expects if expect.verdict != "proved")
         stated = (Verdict(expect.verdict) for expect in bounded if expect.scope in (None, scope.name))
         label = f"{link.name} {scope.name}"
-        check = check_link(link, link.protocol, scope.workload, progress=options.progress(label))
+        progress = options.progress(label)
+        check = check_link(link, link.protocol, scope.workload, limit=options.limit, progress=progress)
         subject = Subject("link", link.name, link.protocol, scope.name, scope.workload, scope.name)
         results.append(_link_result(subject, link, check, next(stated, None)))
     return tuple(results)

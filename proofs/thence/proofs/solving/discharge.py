@@ -133,6 +133,20 @@ def level_of(discharges: Sequence[Discharge]) -> Level:
     return Level.L3 if all(discharge.provers >= 2 for discharge in asked) else Level.L2
 
 
+MOST_NAMED = 5
+"""So many obligations that one solver left open are named."""
+
+
+def _left_open(discharge: Discharge) -> str:
+    """An obligation that one solver proves, and what the others say of it."""
+    others = {solver: answer for solver, answer in discharge.answers.items() if answer.status != "unsat"}
+    said = ", ".join(
+        f"{solver}: {answer.status}{f' ({answer.reason})' if answer.reason else ''}"
+        for solver, answer in others.items()
+    )
+    return f"{discharge.obligation.name}: proved by {discharge.prover} only{f'; {said}' if said else ''}"
+
+
 def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str, Any]:
     """The JSON facts about the solving: obligations, answers by solver, limits."""
     counts: dict[str, Any] = {}
@@ -144,8 +158,11 @@ def solver_facts(discharges: Sequence[Discharge], options: Options) -> dict[str,
             "other": sum(answer.status != "unsat" for answer in answers),
             "cached": sum(answer.cached for answer in answers),
         }
+    half = [discharge for discharge in discharges if discharge.provers == 1 and discharge.proved]
     return {
         "obligations": len(discharges),
+        **({"one_solver": [_left_open(discharge) for discharge in half[:MOST_NAMED]]} if half else {}),
+        **({"one_solver_more": len(half) - MOST_NAMED} if len(half) > MOST_NAMED else {}),
         "by_frame": sum(discharge.obligation.by_frame for discharge in discharges),
         "solvers": counts,
         "seed": options.seed,

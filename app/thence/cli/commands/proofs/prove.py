@@ -19,6 +19,7 @@ from thence.cli.watching import watch as watch_file
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.proofs.solving.discharge import Options, ProofProgress
+from thence.spec.verdict import Verdict
 from thence.spec.words import counted
 
 
@@ -122,7 +123,7 @@ def _proved(session: Session, request: ProveRequest) -> Output:
     placed = fragments_text(made.statements) if request.fragment else ""
     output = Output(
         made.statements,
-        notes=placed + _cache_text(made),
+        notes=placed + _one_solver_text(made) + _cache_text(made),
         fields=_cache_facts(made, options),
         files=_files(request, made),
         asked=bool(request.names),
@@ -190,6 +191,20 @@ def _where(last: list[ProofProgress]) -> str:
         return ""
     made = last[0]
     return f" in {made.subject}, {made.statement}, when {made.done} of {made.total} were done"
+
+
+def _one_solver_text(made: Proofs) -> str:
+    """Of what is proved at level L2: the obligations that the other solver left open, a line for each, each once."""
+    lines: dict[str, None] = {}
+    more: dict[tuple[str, int], None] = {}
+    for result in made.statements:
+        if result.verdict is Verdict.PROVED:
+            lines |= dict.fromkeys(f"  {result.subject}, {each}" for each in result.facts.get("one_solver", ()))
+            more |= dict.fromkeys([(result.subject, result.facts.get("one_solver_more", 0))])
+    if not lines:
+        return ""
+    left = [f"  {subject}: {counted(number, 'more obligation')}" for subject, number in more if number]
+    return "\n".join(["one solver left open (L2):", *lines, *left]) + "\n"
 
 
 def _cache_text(made: Proofs) -> str:

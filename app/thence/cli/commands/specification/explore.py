@@ -1,4 +1,4 @@
-"""`thence explore`: every execution of a protocol in a scope, and shortest counterexamples."""
+"""`thence explore`: every execution of a protocol in a scope, and short counterexamples."""
 
 from __future__ import annotations
 

@@ -20,6 +20,13 @@ LIVENESS = ("delivered",)
 """The names under `eventually`."""
 
 
+_OF_CHOICES = (
+    "no choice is fair: a run may take the same branch for ever. Where a branch is to come in the end, make it an "
+    "input, `on NAME: ...`, or a timer, `periodically NAME: ...`, and write `under fair NAME`",
+)
+"""Said to those who want a choice to be fair."""
+
+
 def check_properties(protocol: syntax.Protocol, carried: dict[str, int | None], reporter: Reporter) -> tuple[str, ...]:
     names: dict[str, Span] = {}
     for name in protocol.properties:
@@ -106,5 +113,6 @@ def check_liveness(
                 f"`under fair` does not take `{name.text}`",
                 *did_you_mean(name.text, fair),
                 "it takes `receive`, `periodically`, `causal_send`, a packet kind, a timer or an input",
+                *(_OF_CHOICES if name.text in ("choose", "either", "choice", "choices") else ()),
             )
     return tuple(name.text for name in protocol.eventually), tuple(name.text for name in fairness)
