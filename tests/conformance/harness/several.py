@@ -80,5 +80,3 @@ for line in sys.stdin:
     else:
         reply = answer(asked)
     print(json.dumps(reply), flush=True)
-    if WHAT == "twice" and batches == AT and asked["request"] == "batch":
-        print(json.dumps(reply), flush=True)

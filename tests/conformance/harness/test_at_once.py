@@ -178,14 +178,6 @@ def test_a_failure_that_does_not_show_alone_is_not_lost(make: Make, what: str, s
             assert outcome == alone
 
 
-def test_a_second_answer_to_a_batch_is_a_crash(make: Make) -> None:
-    """It comes to light at once, or when the next is asked."""
-    outcomes = list(run_at_once(make(SEVERAL, "twice", "4"), UNIFORM, range(20), 12, UNORDERED))
-    wrong = [outcome for outcome in outcomes if outcome.findings]
-    assert wrong and len(outcomes) == 20
-    assert all("asked" in one.findings[-1].text and one.kinds == {"crash"} for one in wrong)
-
-
 def test_a_failure_that_shows_alone_is_that_of_the_case(make: Make) -> None:
     """The promises are broken by what the system does, at once as alone."""
     system, alone = make(SEVERAL, "right", "0"), make(SEVERAL, "alone", "0")
