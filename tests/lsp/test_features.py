@@ -284,7 +284,7 @@ HOLDS, REFUTED = Judged("two: fifo", "holds", "L1", True), Judged("two: causal",
         ((Judged("two: causal", "holds", "L1", False),), True, "1 of 1 hold, causal holds, not as expected"),
         ((Judged("x", "unknown", "L1", False, "", "out of memory"),), True, "x unknown (out of memory)"),
         ((Judged("x", "unknown", "L1", False, "", "why"),) * 2, False, "2 unknown (why)"),
-        ((Judged("x", "unknown", "L1", True, "", "why"),), True, "x unknown as expected"),
+        ((Judged("x", "unknown", "L1", True, "", "why"),), True, "x not shown, as expected"),
         ((), False, "nothing is stated here"),
     ],
 )

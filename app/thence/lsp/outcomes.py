@@ -69,6 +69,8 @@ def remark(judged: Judged, expects: bool) -> str:
     said = f"{judged.short_name} {judged.verdict}"
     if not expects or (judged.verdict == "unknown" and not judged.expected):
         return said
+    if judged.verdict == "unknown":
+        return f"{judged.short_name} not shown, as expected"
     return f"{said} as expected" if judged.expected else f"{said}, not as expected"
 
 
