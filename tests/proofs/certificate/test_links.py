@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from thence.dsl import ir
-from thence.proofs.certificate.link_id import link_id
+from thence.proofs.certificate.ids.link_id import link_id
 from thence.spec.verdict import Verdict
 
 Specify = Callable[[str], ir.Specification]

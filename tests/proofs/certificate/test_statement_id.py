@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from thence.dsl import ir
-from thence.proofs.certificate.statement_id import digest, machine_statement_id, theorem_id
+from thence.proofs.certificate.ids.statement_id import digest, machine_statement_id, theorem_id
 
 Specify = Callable[[str], ir.Specification]
 

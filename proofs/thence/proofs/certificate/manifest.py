@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from thence.proofs.certificate.forms.json_form import laid_out
 from thence.proofs.certificate.forms.obligation_form import without_comments
-from thence.proofs.certificate.statement_id import digest
+from thence.proofs.certificate.ids.statement_id import digest
 from thence.spec.verdict import Level, Verdict
 
 FORMAT = "thence-certificate/2"

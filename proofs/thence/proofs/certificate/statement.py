@@ -14,9 +14,9 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
-from thence.proofs.certificate.link_id import link_id
+from thence.proofs.certificate.ids.link_id import link_id
+from thence.proofs.certificate.ids.statement_id import machine_statement_id, theorem_id
 from thence.proofs.certificate.manifest import Key, Shows
-from thence.proofs.certificate.statement_id import machine_statement_id, theorem_id
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text

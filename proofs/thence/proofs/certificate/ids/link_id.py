@@ -15,7 +15,7 @@ from typing import get_args
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Type
-from thence.proofs.certificate.statement_id import Form, digest, machine_form
+from thence.proofs.certificate.ids.statement_id import Form, digest, machine_form
 
 _UNTOLD = frozenset({"span", "label", "doc"})
 
