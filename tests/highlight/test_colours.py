@@ -41,6 +41,11 @@ protocol p:
     deliver m; per[j].add(n)
   property causal, fifo
   eventually delivered under weakly fair receive, periodically
+mutant edits of p:
+  change on causal_send:
+    drop send M
+  change on receive M:
+    drop deliver
 """
 
 
