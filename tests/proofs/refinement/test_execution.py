@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -339,7 +340,8 @@ def compare(drawn: Drawn, taken: Taken) -> str:
     states = [result.state if other == process else local for other, local in enumerate(drawn.locals)]
     true_now = true_of(link, states, [*left, *sent], refused, drawn.messages)
     name = one.choice([*true_now])
-    assert reader.truth(taken.after(link, way, name)) == true_now[name], f"{name} after {taken.cause.name}"
+    with suppress(Unsupported):  # a count below a quantifier over all numbers is not evaluated
+        assert reader.truth(taken.after(link, way, name)) == true_now[name], f"{name} after {taken.cause.name}"
     return "alike"
 
 
