@@ -52,7 +52,7 @@ def replaced(text: str, expression: ir.Expr) -> str:
 
 
 def subjects(text: str) -> str:
-    """Without mutants, whose edits quote what is then written otherwise, and without scenarios, which may be of them."""
+    """Without mutants, whose edits quote what is then written otherwise, and without scenarios of theirs."""
     blocks = re.split(r"^(?=[a-z])", text, flags=re.MULTILINE)
     return "".join(block for block in blocks if not block.startswith(("mutant ", "scenario ")))
 
