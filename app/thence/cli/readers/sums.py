@@ -34,7 +34,7 @@ def summed(results: Sequence[Result]) -> str:
     """
     claimed = [result for result in results if result.facts.get("claimed") is not False]
     good = [result for result in claimed if result.expected]
-    rest = [*_surprises(claimed), *_unclaimed([result for result in results if result not in claimed])]
+    rest = [*_surprises(claimed), *_unclaimed([result for result in results if result.facts.get("claimed") is False])]
     if any(is_stated(result) for result in claimed):
         open_ = sum(result.verdict is Verdict.UNKNOWN for result in good)
         undecided = [] if not open_ else ["unknown" if open_ == len(claimed) else f"{open_:,} of them unknown"]
