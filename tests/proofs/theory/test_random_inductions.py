@@ -1,0 +1,245 @@
+"""Random theorems by induction against all small structures: nothing false is proved, whatever the rules and the claim.
+
+The relation is least under one to four rules of every shape that a theory may have: with transitivity (which gives the
+linear form of induction) or without, with one use of the relation in a rule or two, with alternatives, and with bound
+names that meet those of the claim. Structures, least relations and formulas are computed here, by plain Python.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from typing import Any, TypeAlias
+
+import pytest
+
+from thence.dsl import ir
+from thence.proofs.prove import proofs_by
+from thence.proofs.solving.assessment import REFUTATION
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.solver import SolverPool
+from thence.spec.verdict import Verdict
+
+Pairs: TypeAlias = frozenset[tuple[int, int]]
+Environment: TypeAlias = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class World:
+    """Messages 0 to n - 1, a relation between two, marks, and numbers."""
+
+    messages: int
+    edge: Pairs
+    marked: frozenset[int]
+    number: tuple[int, ...]
+    reach: Pairs = frozenset()
+
+
+@dataclass(frozen=True)
+class Formula:
+    text: str
+    holds: Callable[[World, Environment], bool]
+
+
+def atom(text: str, holds: Callable[[World, Environment], bool]) -> Formula:
+    return Formula(text, holds)
+
+
+def reach(a: str, b: str) -> Formula:
+    return Formula(f"reach({a}, {b})", lambda w, e: (e[a], e[b]) in w.reach)
+
+
+def edge(a: str, b: str) -> Formula:
+    return Formula(f"edge({a}, {b})", lambda w, e: (e[a], e[b]) in w.edge)
+
+
+def marked(a: str) -> Formula:
+    return Formula(f"marked({a})", lambda w, e: e[a] in w.marked)
+
+
+def same(a: str, b: str) -> Formula:
+    return Formula(f"{a} = {b}", lambda w, e: e[a] == e[b])
+
+
+def at_most(a: str, b: str) -> Formula:
+    return Formula(f"number({a}) <= number({b})", lambda w, e: w.number[e[a]] <= w.number[e[b]])
+
+
+def below(a: str, b: str) -> Formula:
+    return Formula(f"number({a}) < number({b})", lambda w, e: w.number[e[a]] < w.number[e[b]])
+
+
+def both(left: Formula, right: Formula) -> Formula:
+    return Formula(f"({left.text} and {right.text})", lambda w, e: left.holds(w, e) and right.holds(w, e))
+
+
+def either(left: Formula, right: Formula) -> Formula:
+    return Formula(f"({left.text} or {right.text})", lambda w, e: left.holds(w, e) or right.holds(w, e))
+
+
+def follows(left: Formula, right: Formula) -> Formula:
+    return Formula(f"({left.text} implies {right.text})", lambda w, e: not left.holds(w, e) or right.holds(w, e))
+
+
+def denied(inner: Formula) -> Formula:
+    return Formula(f"not {inner.text}", lambda w, e: not inner.holds(w, e))
+
+
+def some(name: str, body: Formula) -> Formula:
+    return Formula(
+        f"(exists {name}: message. {body.text})",
+        lambda w, e: any(body.holds(w, {**e, name: value}) for value in range(w.messages)),
+    )
+
+
+def every(name: str, body: Formula) -> Formula:
+    return Formula(
+        f"(forall {name}: message. {body.text})",
+        lambda w, e: all(body.holds(w, {**e, name: value}) for value in range(w.messages)),
+    )
+
+
+TRANSITIVITY = some("x", both(reach("a", "x"), reach("x", "b")))
+BASE = (
+    edge("a", "b"), edge("b", "a"), both(marked("a"), same("a", "b")), both(edge("a", "b"), marked("b")),
+    some("x", both(edge("a", "x"), edge("x", "b"))), both(marked("a"), marked("b")), below("a", "b"),
+)  # fmt: skip
+STEPS = (
+    some("x", both(reach("a", "x"), edge("x", "b"))), some("y", both(edge("a", "y"), reach("y", "b"))),
+    both(reach("b", "a"), marked("a")), some("x", both(both(reach("a", "x"), reach("x", "b")), marked("x"))),
+    either(both(reach("b", "a"), edge("a", "b")), some("y", both(reach("y", "a"), reach("y", "b")))),
+    both(marked("b"), some("a2", reach("a2", "b"))),
+    every("x", either(denied(edge("x", "b")), reach("x", "b"))), both(reach("a", "a"), marked("b")),
+)  # fmt: skip
+
+
+def rules(chance: Random) -> tuple[list[Formula], list[Formula]]:
+    """The transitive closure of something, or the least relation under rules of any shape; and what begins it."""
+    base = chance.sample(BASE, chance.choice((1, 1, 2)))
+    if chance.random() < 0.4:
+        return [*base, TRANSITIVITY], base
+    steps = chance.sample(STEPS, chance.choice((1, 1, 2)))
+    found = [*base, *steps, *([TRANSITIVITY] if chance.random() < 0.2 else [])]
+    if chance.random() < 0.3:
+        chance.shuffle(found)
+    return found, base
+
+
+def literal(chance: Random, names: str) -> Formula:
+    a, b = chance.choice(names), chance.choice(names)
+    found = chance.choice(
+        (edge(a, b), reach(a, b), marked(a), marked(b), same(a, b), at_most(a, b), at_most(a, b), below(a, b))
+    )
+    return denied(found) if chance.random() < 0.3 else found
+
+
+def claim(chance: Random) -> Formula:
+    """Something about `a` and `b`; its bound names are those of the rules, too."""
+    shape = chance.randrange(5)
+    if shape == 0:
+        return literal(chance, "ab")
+    if shape == 1:
+        return either(literal(chance, "ab"), literal(chance, "ab"))
+    if shape == 2:
+        return both(literal(chance, "ab"), literal(chance, "ab"))
+    name = chance.choice("xy")
+    joined = both(literal(chance, "a" + name), literal(chance, name + "b"))
+    return some(name, joined) if shape == 3 else every(name, denied(joined))
+
+
+def closed(body: Formula) -> Formula:
+    """For all `a` and `b`."""
+    return every("a", every("b", body))
+
+
+def subsets(items: list[Any]) -> Iterator[frozenset[Any]]:
+    for chosen in product((False, True), repeat=len(items)):
+        yield frozenset(item for item, kept in zip(items, chosen, strict=True) if kept)
+
+
+def every_world(messages: int) -> Iterator[World]:
+    numbers = list(range(messages))
+    for number in product(range(messages + 1), repeat=messages):
+        for edges, marks in product(subsets(list(product(numbers, repeat=2))), subsets(numbers)):
+            yield World(messages, edges, marks, number)
+
+
+def some_worlds(messages: int, how_many: int, chance: Random) -> Iterator[World]:
+    pairs = list(product(range(messages), repeat=2))
+    for _ in range(how_many):
+        density = chance.choice((0.15, 0.3, 0.6))
+        edges = frozenset(pair for pair in pairs if chance.random() < density)
+        marks = frozenset(m for m in range(messages) if chance.random() < 0.5)
+        yield World(messages, edges, marks, tuple(chance.randrange(3) for _ in range(messages)))
+
+
+WORLDS = (*every_world(1), *every_world(2), *some_worlds(3, 600, Random(0)), *some_worlds(4, 200, Random(1)))
+
+
+def with_reach(world: World, some_rules: list[Formula]) -> World:
+    """The world with the least relation closed under the rules."""
+    known: set[tuple[int, int]] = set()
+    while True:
+        now = World(world.messages, world.edge, world.marked, world.number, frozenset(known))
+        more = {
+            pair
+            for pair in product(range(world.messages), repeat=2)
+            if pair not in known and any(rule.holds(now, {"a": pair[0], "b": pair[1]}) for rule in some_rules)
+        }
+        if not more:
+            return now
+        known |= more
+
+
+def world_of(structure: Any) -> World:
+    tables, messages = structure.tables, structure.universe["message"]
+
+    def true(name: str) -> list[Any]:
+        return [key for key, value in tables[name].items() if value]
+
+    number = tuple(tables["number"][(m,)] for m in range(messages))
+    marks = frozenset(key[0] for key in true("marked"))
+    return World(messages, frozenset(true("edge")), marks, number, frozenset(true("reach")))
+
+
+SEEDS = range(1, 13)
+THEOREMS_A_SEED = 12
+
+
+@pytest.mark.long(but=tuple(map(str, range(1, 4))))
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_random_induction_is_judged_wrongly(
+    seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool
+) -> None:
+    chance = Random(seed)
+    seen: Counter[Verdict] = Counter()
+    for _ in range(THEOREMS_A_SEED):
+        found, base = rules(chance)
+        axiom, claimed = closed(claim(chance)), chance.choice(base) if chance.random() < 0.25 else claim(chance)
+        reached = follows(reach("a", "b"), claimed if chance.random() < 0.8 else claim(chance))
+        if chance.random() < 0.5:
+            axiom = closed(follows(edge("a", "b"), claimed))
+        goal = closed(reached)
+        lines = [
+            "theory random:", "  sort message", "  sort rank ordered", "  function number: message to rank", "  relation edge: message, message",
+            "  relation marked: message", f"  axiom given: {axiom.text}", "  inductive reach(a, b: message):",
+            *(f"    rule{number}: {rule.text}" for number, rule in enumerate(found)),
+            f"  property goal: {goal.text}", "theorem it in random:", "  prove goal",
+            f"  by induction on reach(a, b) claim: {claimed.text}",
+        ]  # fmt: skip
+        text = "\n".join(lines) + "\n"
+        (proof,) = proofs_by(pool, specify(text), (), Options(timeout_ms=1_000))
+        verdict = proof.assessment.verdict
+        seen[verdict] += 1
+        if verdict is Verdict.PROVED:
+            for world in WORLDS:
+                whole = with_reach(world, found)
+                assert not axiom.holds(whole, {}) or goal.holds(whole, {}), (text, whole)
+        elif verdict is Verdict.REFUTED:
+            shown = world_of(proof.assessment.models[REFUTATION].structure)
+            assert shown == with_reach(shown, found), text
+            assert axiom.holds(shown, {}) and not goal.holds(shown, {}), text
+    assert seen[Verdict.PROVED] and seen[Verdict.REFUTED], seen
