@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 from thence.dsl import ir
@@ -15,6 +16,7 @@ from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
 
 _SORT = re.compile(r"^\(declare-sort (\S+) 0\) ; (.*)$")
 _SYMBOL = re.compile(r"^\(declare-fun (\S+) \((.*?)\) \S+\) ; (.*)$")
+_ORDER = re.compile(r"^\(declare-fun (lt_(\S+)) ")
 _CONSTANT = re.compile(r"^\(declare-const (\S+) \S+\) ; (.*)$")
 
 
@@ -24,7 +26,9 @@ def closed_text(obligation: Obligation, state: Structure, environment: Mapping[s
     What stands for a count is prescribed as the count that it stands for, so that each fact about it must be true.
     """
     enlarged, counts = with_symbols(obligation)
-    tables = {**state.tables, **{symbol.name: _counted(count, state, environment) for count, symbol in counts.items()}}
+    tables = dict(state.tables)
+    for count, symbol in counts.items():  # a count within another stands before it
+        tables[symbol.name] = _counted(count, state.with_tables(tables), environment)
     types = {symbol.name: symbol for symbol in enlarged.signature.symbols}
     lines: list[str] = []
     sorts: dict[str, str] = {}
@@ -36,6 +40,9 @@ def closed_text(obligation: Obligation, state: Structure, environment: Mapping[s
             elements = " ".join(f"({name}_{number})" for number in range(state.universe[sort]))
             lines.append(f"(declare-datatypes (({name} 0)) (({elements})))")
             continue
+        if match := _ORDER.match(line):
+            sort = next(sort for sort, name in sorts.items() if name == match.group(2))
+            said += _ordered(*match.groups(), state.universe[sort])
         if match := _SYMBOL.match(line):
             said += _prescribed(match.group(1), types[match.group(3)], tables[match.group(3)], sorts, state)
         if match := _CONSTANT.match(line):
@@ -77,6 +84,13 @@ def _prescribed(
         beyond = " ".join(f"(<= {highest} {each})" for each, type_ in zip(names, types, strict=True) if type_ == NAT)
         nothing = f"(= {_applied(name, names)} {_element(0, symbol.result, sorts)})"
         yield f"(forall ({bound}) (=> (or {beyond}) {nothing}))"
+
+
+def _ordered(less: str, name: str, size: int) -> Iterator[str]:
+    """The order of a sort's elements is that of their numbers."""
+    for low, high in product(range(size), repeat=2):
+        stated = f"({less} {name}_{low} {name}_{high})"
+        yield stated if low < high else f"(not {stated})"
 
 
 def _applied(name: str, arguments: list[str]) -> str:

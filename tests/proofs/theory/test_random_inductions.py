@@ -224,7 +224,8 @@ def test_no_random_induction_is_judged_wrongly(
             axiom = closed(follows(edge("a", "b"), claimed))
         goal = closed(reached)
         lines = [
-            "theory random:", "  sort message", "  sort rank ordered", "  function number: message to rank", "  relation edge: message, message",
+            "theory random:", "  sort message", "  sort rank ordered", "  function number: message to rank",
+                "  relation edge: message, message",
             "  relation marked: message", f"  axiom given: {axiom.text}", "  inductive reach(a, b: message):",
             *(f"    rule{number}: {rule.text}" for number, rule in enumerate(found)),
             f"  property goal: {goal.text}", "theorem it in random:", "  prove goal",
