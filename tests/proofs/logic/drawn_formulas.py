@@ -1,14 +1,16 @@
-"""Formulas over processes, messages and an ordered sort, with numbers and counts; structures to evaluate them."""
+"""Formulas over processes, messages and an ordered sort, with numbers and counts; structures to evaluate them.
+
+Drawn by a seed, a few levels deep: strategies that shrink draw mostly atoms, in which few faults show.
+"""
 
 from __future__ import annotations
 
+from random import Random
 from typing import Literal
-
-from hypothesis import strategies as st
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort
-from thence.proofs.logic.formula import equal, holds
+from thence.proofs.logic.formula import holds
 from thence.proofs.logic.structure import Structure, Value, tuples
 
 TIME = Sort("time")
@@ -22,72 +24,100 @@ SYMBOLS = (
     ir.Symbol("count_of", (ir.Variable("p", PROCESS),), NAT),
 )
 UNIVERSE = {"process": 2, "message": 2, "time": 3}
+NAMES = {"m": 2, "x": 2, "p": 2}
+"""The free names, and how many elements each may be."""
 
-message_names = st.sampled_from([ir.Local(MESSAGE, "m"), ir.Local(MESSAGE, "x")])
-messages: st.SearchStrategy[ir.Expr] = st.one_of(
-    message_names, message_names.map(lambda m: ir.Apply(MESSAGE, "next", (m,)))
-)
-processes = st.one_of(st.just(ir.Local(PROCESS, "p")), messages.map(lambda m: ir.Apply(PROCESS, "src", (m,))))
-times = messages.map(lambda m: ir.Apply(TIME, "c", (m,)))
-some_numbers: st.SearchStrategy[ir.Expr] = st.one_of(
-    st.integers(0, 3).map(lambda n: ir.Literal_(NAT, n)),
-    processes.map(lambda p: ir.Apply(NAT, "count_of", (p,))),
-)
-arithmetic: st.SearchStrategy[Literal["+", "-", "min", "max"]] = st.sampled_from(["+", "-", "min", "max"])
-numbers: st.SearchStrategy[ir.Expr] = st.one_of(
-    some_numbers,
-    st.tuples(arithmetic, some_numbers, some_numbers).map(lambda part: ir.Arithmetic(NAT, *part)),
-)
-orders: st.SearchStrategy[Literal["=", "<", "<="]] = st.sampled_from(["=", "<", "<="])
-atoms: st.SearchStrategy[ir.Expr] = st.one_of(
-    messages.map(lambda m: holds("sent", m)),
-    st.tuples(processes, messages).map(lambda pair: holds("past", *pair)),
-    times.map(lambda t: holds("late", t)),
-    st.tuples(processes, processes).map(lambda pair: equal(*pair)),
-    st.tuples(messages, messages).map(lambda pair: equal(*pair)),
-    st.tuples(orders, times, times).map(lambda part: ir.Comparison(BOOL, *part)),
-    st.tuples(orders, numbers, numbers).map(lambda part: ir.Comparison(BOOL, *part)),
-)
-operators: st.SearchStrategy[Literal["and", "or", "implies", "iff"]] = st.sampled_from(["and", "or", "implies", "iff"])
-kinds: st.SearchStrategy[Literal["forall", "exists"]] = st.sampled_from(["forall", "exists"])
-bounds = st.sampled_from([ir.Bound(MESSAGE, "m"), ir.Bound(MESSAGE, "x"), ir.Bound(PROCESS, "p")])
-more_bounds = st.one_of(bounds.map(lambda bound: (bound,)), st.just((ir.Bound(MESSAGE, "x"), ir.Bound(PROCESS, "p"))))
+_OPERATORS: tuple[Literal["and", "or", "implies", "iff"], ...] = ("and", "or", "implies", "iff")
+_ORDERS: tuple[Literal["=", "<", "<="], ...] = ("=", "<", "<=")
+_ARITHMETIC: tuple[Literal["+", "-", "min", "max"], ...] = ("+", "-", "min", "max")
+_BOUNDS = (ir.Bound(MESSAGE, "m"), ir.Bound(MESSAGE, "x"), ir.Bound(PROCESS, "p"))
 
 
-def counted(part: tuple[tuple[ir.Bound, ...], ir.Expr]) -> ir.Expr:
-    return ir.Quantified(NAT, "count", *part)
-
-
-formulas: st.SearchStrategy[ir.Expr] = st.recursive(
-    atoms,
-    lambda inner: st.one_of(
-        st.tuples(orders, st.tuples(more_bounds, inner).map(counted), some_numbers).map(
-            lambda part: ir.Comparison(BOOL, *part)
-        ),
-        st.tuples(inner, numbers, numbers, numbers).map(
-            lambda part: ir.Comparison(BOOL, "<=", ir.Conditional(NAT, *part[:3]), part[3])
-        ),
-        inner.map(lambda body: ir.Not(BOOL, body)),
-        st.tuples(operators, inner, inner).map(lambda part: ir.Connective(BOOL, *part)),
-        st.tuples(kinds, bounds, inner).map(lambda part: ir.Quantified(BOOL, part[0], (part[1],), part[2])),
-        st.tuples(inner, inner, inner).map(lambda part: ir.Conditional(BOOL, *part)),
-    ),
-    max_leaves=8,
-)
-
-
-@st.composite
-def structures(draw: st.DrawFn) -> Structure:
+def drawn_structure(chance: Random) -> Structure:
     tables: dict[str, dict[tuple[int, ...], Value]] = {}
     for symbol in SYMBOLS:
-        values: st.SearchStrategy[Value]
-        if symbol.result == BOOL:
-            values = st.booleans()
-        elif symbol.result == NAT:
-            values = st.integers(0, 3)
-        else:
-            assert isinstance(symbol.result, Sort)
-            values = st.integers(0, UNIVERSE[symbol.result.name] - 1)
+        values: list[Value] = [False, True] if symbol.result == BOOL else list(range(4))
+        if isinstance(symbol.result, Sort):
+            values = list(range(UNIVERSE[symbol.result.name]))
         keys = tuples([parameter.type for parameter in symbol.parameters], UNIVERSE)
-        tables[symbol.name] = {key: draw(values) for key in keys}
+        tables[symbol.name] = {key: chance.choice(values) for key in keys}
     return Structure(UNIVERSE, tables)
+
+
+def drawn_environment(chance: Random) -> dict[str, int]:
+    return {name: chance.randrange(size) for name, size in NAMES.items()}
+
+
+def drawn_formula(chance: Random, depth: int) -> ir.Expr:
+    """A formula of at most this depth over its atoms."""
+    if depth == 0:
+        return _atom(chance)
+    match chance.randrange(7):
+        case 0:
+            return ir.Not(BOOL, drawn_formula(chance, depth - 1))
+        case 1 | 2:
+            left, right = drawn_formula(chance, depth - 1), drawn_formula(chance, depth - 1)
+            return ir.Connective(BOOL, chance.choice(_OPERATORS), left, right)
+        case 3 | 4:
+            kind: Literal["forall", "exists"] = "forall" if chance.random() < 0.5 else "exists"
+            return ir.Quantified(BOOL, kind, _bounds(chance), drawn_formula(chance, depth - 1))
+        case 5:
+            parts = (drawn_formula(chance, depth - 1) for _ in range(3))
+            return ir.Conditional(BOOL, *parts)
+        case _:
+            return _comparison(chance, depth - 1)
+
+
+def _bounds(chance: Random) -> tuple[ir.Bound, ...]:
+    return tuple(chance.sample(_BOUNDS, chance.choice((1, 1, 2))))
+
+
+def _atom(chance: Random) -> ir.Expr:
+    match chance.randrange(7):
+        case 0:
+            return holds("sent", drawn_message(chance))
+        case 1:
+            return holds("past", drawn_process(chance), drawn_message(chance))
+        case 2:
+            return holds("late", _time(chance))
+        case 3:
+            return ir.Comparison(BOOL, "=", drawn_process(chance), drawn_process(chance))
+        case 4:
+            return ir.Comparison(BOOL, "=", drawn_message(chance), drawn_message(chance))
+        case 5:
+            return ir.Comparison(BOOL, chance.choice(_ORDERS), _time(chance), _time(chance))
+        case _:
+            return _comparison(chance, 0)
+
+
+def drawn_message(chance: Random) -> ir.Expr:
+    name = ir.Local(MESSAGE, chance.choice("mx"))
+    return ir.Apply(MESSAGE, "next", (name,)) if chance.random() < 0.3 else name
+
+
+def drawn_process(chance: Random) -> ir.Expr:
+    return ir.Local(PROCESS, "p") if chance.random() < 0.5 else ir.Apply(PROCESS, "src", (drawn_message(chance),))
+
+
+def _time(chance: Random) -> ir.Expr:
+    return ir.Apply(TIME, "c", (drawn_message(chance),))
+
+
+def _comparison(chance: Random, depth: int) -> ir.Expr:
+    return ir.Comparison(BOOL, chance.choice(_ORDERS), _number(chance, depth), _number(chance, depth))
+
+
+def _number(chance: Random, depth: int) -> ir.Expr:
+    match chance.randrange(6):
+        case 0 | 1:
+            return ir.Apply(NAT, "count_of", (drawn_process(chance),))
+        case 2:
+            return ir.Literal_(NAT, chance.randrange(4))
+        case 3 if depth:
+            return ir.Quantified(NAT, "count", _bounds(chance), drawn_formula(chance, depth - 1))
+        case 4 if depth:
+            condition = drawn_formula(chance, depth - 1)
+            return ir.Conditional(NAT, condition, _number(chance, depth - 1), _number(chance, depth - 1))
+        case _:
+            value = ir.Apply(NAT, "count_of", (drawn_process(chance),))
+            return ir.Arithmetic(NAT, chance.choice(_ARITHMETIC), value, _number(chance, max(0, depth - 1)))
