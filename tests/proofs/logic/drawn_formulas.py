@@ -52,7 +52,7 @@ def drawn_formula(chance: Random, depth: int) -> ir.Expr:
     """A formula of at most this depth over its atoms."""
     if depth == 0:
         return _atom(chance)
-    match chance.randrange(7):
+    match chance.randrange(8):
         case 0:
             return ir.Not(BOOL, drawn_formula(chance, depth - 1))
         case 1 | 2:
@@ -64,8 +64,19 @@ def drawn_formula(chance: Random, depth: int) -> ir.Expr:
         case 5:
             parts = (drawn_formula(chance, depth - 1) for _ in range(3))
             return ir.Conditional(BOOL, *parts)
+        case 6:
+            return _about_numbers(chance)
         case _:
             return _comparison(chance, depth - 1)
+
+
+def _about_numbers(chance: Random) -> ir.Expr:
+    """Something about all numbers, or some."""
+    n = ir.Local(NAT, "n")
+    sides = (n, _number(chance, 0)) if chance.random() < 0.5 else (_number(chance, 0), n)
+    compared = ir.Comparison(BOOL, chance.choice(_ORDERS), *sides)
+    body = ir.Connective(BOOL, chance.choice(_OPERATORS), compared, _atom(chance))
+    return ir.Quantified(BOOL, "forall" if chance.random() < 0.5 else "exists", (ir.Bound(NAT, "n"),), body)
 
 
 def _bounds(chance: Random) -> tuple[ir.Bound, ...]:

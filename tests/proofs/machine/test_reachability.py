@@ -7,10 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, NAT, PROCESS
+from thence.proofs.logic.formula import exists, forall, implies, local
 from thence.proofs.logic.structure import CrossCheckError
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Falsification, Firing, SearchScope, TransitionRun, search
+from thence.proofs.machine.reachability import Falsification, Firing, SearchScope, TransitionRun, reaching, search
 from thence.proofs.machine.transitions import actions
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -118,3 +120,34 @@ def test_a_limit_on_effort_ends_a_search_in_the_same_place_every_time(library: L
     assert not found[0].runs and all(each.unknown for each in found[:3])
     assert 0 < len(found[1].runs) < len(goals) and found[1].runs == found[2].runs
     assert found[3].runs.keys() == goals.keys() and not found[3].unknown
+
+
+def test_a_quantifier_over_numbers_sees_numbers_beyond_every_window(specify: Specify, pool: SolverPool) -> None:
+    """No symbol has numbers as arguments here, so no window was kept, and the solver took the guard for true."""
+    (machine,) = specify(
+        """
+machine numbers:
+  delivery off
+  function at(p: process): nat
+  relation bad(p: process)
+  transition move(p):
+    at(p) := at(p) + 3
+  transition jump(p):
+    require forall k: nat. k <= at(p)
+    bad(p) := true
+  invariant never_bad: forall p. not bad(p)
+"""
+    ).machines
+    goals = {"jump": Firing("jump"), "far": reaching(ir.NamedFormula("far", _far()))}
+    session = ProofSession(pool, Options(timeout_ms=20_000))
+    searched = search(session, machine, goals)
+    assert list(searched.runs) == ["far"] and not searched.unknown
+    assert [len(run.steps) for run in searched.runs.values()] == [2]
+
+
+def _far() -> ir.Expr:
+    """Some process is at a number beyond five: `exists p. forall k: nat. k <= 5 implies k < at(p)`."""
+    p, k = ir.Variable("p", PROCESS), ir.Variable("k", NAT)
+    below = ir.Comparison(BOOL, "<", local(k), ir.Apply(NAT, "at", (local(p),)))
+    few = ir.Comparison(BOOL, "<=", local(k), ir.Literal_(NAT, 5))
+    return exists((p,), forall((k,), implies(few, below)))

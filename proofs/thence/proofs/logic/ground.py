@@ -17,7 +17,7 @@ from typing import TypeAlias, assert_never
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort, Type
 from thence.proofs.logic.formula import Unsupported, refuse_domains
-from thence.proofs.logic.number_window import instances_of_numbers
+from thence.proofs.logic.number_window import HIGHEST, instances_of_numbers
 from thence.proofs.logic.structure import Table, Value, elements, tuples, zero_of
 
 Choice: TypeAlias = Mapping[int, str]
@@ -35,6 +35,8 @@ class Grounding:
     ordered: frozenset[str] = frozenset()
     constants: dict[str, str] = field(default_factory=dict)
     assertions: list[str] = field(default_factory=list)
+    _numbers: list[str] = field(default_factory=list)
+    _highest: int | None = None
 
     # --- cells ---------------------------------------------------------------------------------
 
@@ -72,9 +74,20 @@ class Grounding:
         return dict.fromkeys(tuples(types, self.universe), literal(zero_of(symbol.result)))
 
     def keep_in_window(self, number: str) -> None:
-        """If quantifiers range over numbers, no number is above the window: see NOTE(numbers)."""
+        """If quantifiers range over numbers, now or later, no number is above the window: see NOTE(numbers)."""
+        self._numbers.append(number)
+        highest = self.universe.get("nat", self._highest)
+        if highest is not None:
+            self.assertions.append(f"(<= {number} {highest})")
+
+    def _highest_number(self) -> int:
+        """No number is above it, from now on. Where no symbol has numbers as arguments, it is `HIGHEST`."""
         if "nat" in self.universe:
-            self.assertions.append(f"(<= {number} {self.universe['nat']})")
+            return self.universe["nat"]
+        if self._highest is None:
+            self._highest = HIGHEST
+            self.assertions.extend(f"(<= {number} {HIGHEST})" for number in self._numbers)
+        return self._highest
 
     def is_ordered(self, type_: Type) -> bool:
         return isinstance(type_, Sort) and type_.name in self.ordered
@@ -149,7 +162,7 @@ class Grounding:
             if expr.kind == "count":
                 raise Unsupported("`count` over all numbers")
             known = (int(term) for term in environment.values() if isinstance(term, str) and term.isdigit())
-            universe = {**universe, "nat": len(instances_of_numbers(expr, max([universe.get("nat", 0), *known])))}
+            universe = {**universe, "nat": len(instances_of_numbers(expr, max([self._highest_number(), *known])))}
         for values in tuples(types, universe):
             terms = (self.element(value, type_) for value, type_ in zip(values, types, strict=True))
             yield {**environment, **dict(zip(names, terms, strict=True))}

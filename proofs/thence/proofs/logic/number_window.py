@@ -17,6 +17,9 @@ from thence.proofs.logic.formula import Unsupported, children
 WINDOW = 4
 """Size of the window of finite structures for machines that have relations or functions over numbers."""
 
+HIGHEST = 15
+"""The highest number in a search over finite structures whose formulas quantify over numbers, without such symbols."""
+
 
 def speaks_of_all_numbers(expr: ir.Expr) -> bool:
     """Whether the formula quantifies over numbers."""

@@ -309,6 +309,7 @@ class Unrolling:
             after = choose(choice, value, after)
         if isinstance(after, str):
             if after.isdigit():
+                self.grounding.keep_in_window(after)
                 return after
             self.grounding.constants[name] = "Int"
             self.grounding.assertions.append(f"(= {quoted(name)} {after})")
