@@ -15,11 +15,13 @@ from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
 
 _SORT = re.compile(r"^\(declare-sort (\S+) 0\) ; (.*)$")
 _SYMBOL = re.compile(r"^\(declare-fun (\S+) \((.*?)\) \S+\) ; (.*)$")
+_ORDER = re.compile(r"^\(declare-fun lt_(\S+) ")
 _CONSTANT = re.compile(r"^\(declare-const (\S+) \S+\) ; (.*)$")
 
 
 def closed_text(obligation: Obligation, state: Structure, environment: Mapping[str, Any]) -> str:
-    """The obligation's own text, with sorts of exactly these elements, and every symbol and constant as given.
+    """The obligation's own text, with sorts of exactly these elements in this order, and every symbol and constant as
+    given.
 
     What stands for a count is prescribed as the count that it stands for, so that each fact about it must be true.
     """
@@ -41,10 +43,19 @@ def closed_text(obligation: Obligation, state: Structure, environment: Mapping[s
         if match := _CONSTANT.match(line):
             constant = next(each for each in obligation.constants if each.name == match.group(2))
             said.append(f"(= {match.group(1)} {_element(environment[constant.name], constant.type, sorts)})")
+        if match := _ORDER.match(line):
+            size = state.universe[next(sort for sort, name in sorts.items() if name == match.group(1))]
+            said += [_less(match.group(1), one, other) for one in range(size) for other in range(size)]
         if line == "(check-sat)":
             lines += [f"(assert {each})" for each in said]
         lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def _less(sort: str, one: int, other: int) -> str:
+    """The elements of an ordered sort are ordered as their numbers."""
+    less = f"(lt_{sort} {sort}_{one} {sort}_{other})"
+    return less if one < other else f"(not {less})"
 
 
 def _counted(count: Count, state: Structure, environment: Mapping[str, Any]) -> Table:
