@@ -16,9 +16,8 @@ from thence.proofs.infer.solver_process import Asked, SolverProcess
 from thence.proofs.logic.formula import symbols_of
 from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, quoted
 from thence.proofs.logic.structure import Structure, elements
-from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import Action, actions, after, symbols
-from thence.proofs.solving.finite_models import full_universe
+from thence.proofs.machine.universe import universe_of
 
 NUMBERS_BELOW = 8
 """Bound on the numbers of a state before a step."""
@@ -69,7 +68,7 @@ class FiniteSteps:
     def __init__(
         self, machine: ir.Machine, universe: Mapping[str, int], facts: Sequence[ir.Expr], process: SolverProcess
     ) -> None:
-        self.universe = {**universe, **full_universe(signature_of(machine), universe)}
+        self.universe = universe_of(machine, universe)
         self._machine = machine
         self._facts = (*(axiom.body for axiom in machine.axioms), *facts)
         self._process = process
