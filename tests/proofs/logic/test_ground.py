@@ -78,23 +78,31 @@ def structures(draw: st.DrawFn) -> Structure:
     return Structure(UNIVERSE, tables)
 
 
-def cell(value: Value, symbol: ir.Symbol) -> Term:
+def cell(value: Value, symbol: ir.Symbol, ordered: frozenset[str]) -> Term:
     """A known value as the grounding writes it."""
-    if symbol.result in (BOOL, NAT, TIME):
+    if symbol.result in (BOOL, NAT) or str(symbol.result) in ordered:
         return literal(value)
     return {int(value): "true"}
 
 
 @settings(derandomize=True, deadline=None, max_examples=250)
-@given(formulas, structures(), st.integers(0, 1), st.integers(0, 1), st.integers(0, 1))
+@given(
+    formulas,
+    structures(),
+    st.integers(0, 1),
+    st.integers(0, 1),
+    st.integers(0, 1),
+    st.sampled_from([frozenset({"time"}), frozenset[str]()]),
+)
 def test_known_cells_fold_to_what_the_evaluator_says(
-    formula: ir.Expr, structure: Structure, m: int, x: int, p: int
+    formula: ir.Expr, structure: Structure, m: int, x: int, p: int, ordered: frozenset[str]
 ) -> None:
+    """Elements of an ordered sort are compared as numbers, and as choices."""
     import z3
 
-    grounding = Grounding(UNIVERSE, frozenset({"time"}))
+    grounding = Grounding(UNIVERSE, ordered)
     state = {
-        symbol.name: {key: cell(value, symbol) for key, value in structure.tables[symbol.name].items()}
+        symbol.name: {key: cell(value, symbol, ordered) for key, value in structure.tables[symbol.name].items()}
         for symbol in SYMBOLS
     }
     environment: dict[str, Term] = {"m": {m: "true"}, "x": {x: "true"}, "p": {p: "true"}}
