@@ -213,6 +213,19 @@ def test_the_outline_knows_the_symbols_of_a_theory() -> None:
     ]  # fmt: skip
 
 
+def test_ordered_sorts_of_a_machine_are_explained() -> None:
+    text = (
+        "machine m:\n  delivery off\n  sort process ordered\n  sort round ordered\n"
+        "  relation used(p: process, r: round)\n  transition use(p: process, r: round): used(p, r) := true\n"
+        "  invariant low: forall p, r, s. used(p, r) and s < r implies used(p, s)\n"
+    )
+    analysis = Analysis(text, "m.thence")
+    assert analysis.diagnostics == ()
+    told = {each.symbol.name: each.symbol for each in analysis.occurrences}
+    assert told["round"].detail == "sort round ordered"
+    assert (told["process"].detail, told["process"].span) == ("sort process ordered", None)  # it is not renamed
+
+
 def test_the_colours_of_a_line() -> None:
     text = "protocol p:\n  on causal_send(m): pass  # 😀\n"
     found = [(token.span.column, token.type) for token in tokens.tokens(Analysis(text, "p")) if token.span.line == 2]

@@ -289,3 +289,47 @@ def test_machines_have_no_sums_and_products(formula: str) -> None:
     tree, _ = parse(text, "t.thence")
     assert tree is not None
     assert [fault.code for fault in elaborate(tree, "t.thence")[1]] == ["E0314"]
+
+
+ROUNDS = """
+machine rounds:
+  delivery off
+  sort node, round ordered
+  sort process ordered, age ordered
+  relation used(p: process, r: round)
+  constant function first(): round
+  transition use(p: process, r: round):
+    require first() < r and forall q, s. used(q, s) implies s <= r and p > q
+    used(p, r) := true
+  invariant low: forall p, r. used(p, r) implies r >= first()
+"""
+
+
+def test_ordered_sorts_of_a_machine() -> None:
+    specification, diagnostics = outcome(ROUNDS)
+    assert specification is not None, diagnostics
+    (found,) = specification.machines
+    assert found.sorts == (Sort("node"), Sort("round"), Sort("age"))
+    assert found.ordered == ("round", "process", "age")
+    assert show_expression(found.transitions[0].requires[0].body) == (
+        "first() < r and (forall q, s. used(q, s) implies s <= r and q < p)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("sort node, round ordered", "sort node, round", "E0305"),
+        ("sort process ordered", "sort node ordered", "E0208"),
+        ("sort process ordered", "sort process", "E0521"),
+        ("sort process ordered", "sort message ordered", "E0521"),
+        ("age ordered", "process ordered", "E0521"),
+        ("s <= r and p > q", "s <= q", "E0301"),
+        ("r >= first()", "max(r, first()) = r", "E0301"),
+    ],
+)
+def test_orders_that_are_not_there(old: str, new: str, code: str) -> None:
+    assert old in ROUNDS
+    specification, diagnostics = outcome(ROUNDS.replace(old, new, 1))
+    assert specification is None
+    assert code in {each.code for each in diagnostics}, diagnostics

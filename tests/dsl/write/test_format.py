@@ -277,6 +277,7 @@ declarations = st.one_of(
         expects,
         stable=stables,
         reachable=reachables,
+        sorts=tuples(sorts),
         delivery=any_names,
         doc=docs,
     ),

@@ -147,6 +147,15 @@ def test_delivery_to_several_is_another_machine(specify: Specify) -> None:
     assert machine_statement_id(unicast, "no_creation") != machine_statement_id(multicast, "no_creation")
 
 
+def test_an_order_is_part_of_the_machine(specify: Specify) -> None:
+    text = "machine m:\n  delivery off\n  sort round{}\n{}  relation used(r: round)\n" + (
+        "  transition use(r: round): used(r) := true\n  invariant all: forall r. used(r) implies used(r)\n"
+    )
+    orders = (("", ""), (" ordered", ""), ("", "  sort process ordered\n"), (" ordered", "  sort process ordered\n"))
+    made = [specify(text.format(*order)).machines[0] for order in orders]
+    assert len({machine_statement_id(machine, "all") for machine in made}) == len(orders)
+
+
 def test_a_digest_is_sha256_of_one_way_of_writing() -> None:
     assert digest({"b": 1, "a": [True, "x"]}) == digest({"a": [True, "x"], "b": 1})
     assert digest(["a", "b"]) != digest(["b", "a"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import product
 from typing import Any
 
 from thence.dsl import ir
@@ -16,12 +15,13 @@ from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
 
 _SORT = re.compile(r"^\(declare-sort (\S+) 0\) ; (.*)$")
 _SYMBOL = re.compile(r"^\(declare-fun (\S+) \((.*?)\) \S+\) ; (.*)$")
-_ORDER = re.compile(r"^\(declare-fun (lt_(\S+)) ")
+_ORDER = re.compile(r"^\(declare-fun lt_(\S+) ")
 _CONSTANT = re.compile(r"^\(declare-const (\S+) \S+\) ; (.*)$")
 
 
 def closed_text(obligation: Obligation, state: Structure, environment: Mapping[str, Any]) -> str:
-    """The obligation's own text, with sorts of exactly these elements, and every symbol and constant as given.
+    """The obligation's own text, with sorts of exactly these elements in this order, and every symbol and constant as
+    given.
 
     What stands for a count is prescribed as the count that it stands for, so that each fact about it must be true.
     """
@@ -40,18 +40,24 @@ def closed_text(obligation: Obligation, state: Structure, environment: Mapping[s
             elements = " ".join(f"({name}_{number})" for number in range(state.universe[sort]))
             lines.append(f"(declare-datatypes (({name} 0)) (({elements})))")
             continue
-        if match := _ORDER.match(line):
-            sort = next(sort for sort, name in sorts.items() if name == match.group(2))
-            said += _ordered(*match.groups(), state.universe[sort])
         if match := _SYMBOL.match(line):
             said += _prescribed(match.group(1), types[match.group(3)], tables[match.group(3)], sorts, state)
         if match := _CONSTANT.match(line):
             constant = next(each for each in obligation.constants if each.name == match.group(2))
             said.append(f"(= {match.group(1)} {_element(environment[constant.name], constant.type, sorts)})")
+        if match := _ORDER.match(line):
+            size = state.universe[next(sort for sort, name in sorts.items() if name == match.group(1))]
+            said += [_less(match.group(1), one, other) for one in range(size) for other in range(size)]
         if line == "(check-sat)":
             lines += [f"(assert {each})" for each in said]
         lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def _less(sort: str, one: int, other: int) -> str:
+    """The elements of an ordered sort are ordered as their numbers."""
+    less = f"(lt_{sort} {sort}_{one} {sort}_{other})"
+    return less if one < other else f"(not {less})"
 
 
 def _counted(count: Count, state: Structure, environment: Mapping[str, Any]) -> Table:
@@ -84,13 +90,6 @@ def _prescribed(
         beyond = " ".join(f"(<= {highest} {each})" for each, type_ in zip(names, types, strict=True) if type_ == NAT)
         nothing = f"(= {_applied(name, names)} {_element(0, symbol.result, sorts)})"
         yield f"(forall ({bound}) (=> (or {beyond}) {nothing}))"
-
-
-def _ordered(less: str, name: str, size: int) -> Iterator[str]:
-    """The order of a sort's elements is that of their numbers."""
-    for low, high in product(range(size), repeat=2):
-        stated = f"({less} {name}_{low} {name}_{high})"
-        yield stated if low < high else f"(not {stated})"
 
 
 def _applied(name: str, arguments: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Random machines of every shape, as texts: own sorts, constants, numbers, several destinations, no messages at all.
+"""Random machines of every shape, as texts: own sorts, orders, constants, numbers, many destinations, or no messages.
 
 Nobody would write them, and nothing of them need be true. Names of parameters and of bound variables come from one
 small stock, so that they meet.
@@ -25,16 +25,18 @@ class _Writer:
     symbols: dict[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
     own: list[str] = field(default_factory=list)
     constants: list[str] = field(default_factory=list)
+    ordered: tuple[str, ...] = ()
 
     @property
     def sorts(self) -> tuple[str, ...]:
         return ("key",) if self.delivery == "off" else ("process", "message", "key")
 
     def declare(self) -> list[str]:
-        lines = [f"  delivery {self.delivery}", "  sort key"]
-        if self.delivery == "off":
-            lines = ["  delivery off", "  sort key"]
-        else:
+        ordered = [name for name in ("key", "process") if name in self.sorts and self.chance.random() < 0.4]
+        self.ordered = tuple(ordered)
+        lines = [f"  delivery {self.delivery}", f"  sort key{' ordered' if 'key' in ordered else ''}"]
+        lines += ["  sort process ordered"] if "process" in ordered else []
+        if self.delivery != "off":
             more = ("message",) if self.delivery == "unicast" else ("message", "process")
             self.symbols = {
                 "src": (("message",), "process"),
@@ -139,7 +141,10 @@ class _Writer:
         types = sorted({*scope.values(), "nat"})
         type_ = self.chance.choice(types)
         left, right = (self.term(type_, scope, depth, among) for _ in range(2))
-        operator = self.chance.choice(("=", "!=", "<", "<=")) if type_ == "nat" else self.chance.choice(("=", "!="))
+        compared = type_ == "nat" or type_ in self.ordered
+        if compared and left == right:
+            right = self.term(type_, scope, depth, among)
+        operator = self.chance.choice(("=", "!=", "<", "<=", ">", ">=") if compared else ("=", "!="))
         return f"{left} {operator} {right}"
 
     def update(self, symbol: str, scope: Scope, everything: frozenset[str]) -> str:
@@ -269,5 +274,33 @@ machine numbers:
   prove no_creation
 """
 
-BY_HAND = {"stages": STAGES, "numbers": NUMBERS}
-"""Names that meet, updates at every place, quantifiers over numbers, and properties that the library seldom states."""
+ORDERS = """
+machine orders:
+  sort round ordered
+  sort process ordered
+  relation joined(p: process, r: round)
+  relation late(m: message)
+  function at(p: process): round
+  constant function of(m: message): round
+  transition causal_send(m):
+    require of(m) >= at(src(m))
+    forall p: at(p) := if p = src(m) then of(m) else at(p)
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+    require forall x. sent(x) and src(x) < src(m) and not delivered(x) implies of(m) <= of(x)
+    forall x: late(x) := late(x) or of(x) < of(m)
+    forall p: at(p) := if p = dst(m) and at(p) < of(m) then of(m) else at(p)
+  transition join(p: process, r: round):
+    require at(p) < r and (forall q. q < p implies joined(q, r))
+    forall s: joined(p, s) := joined(p, s) or (at(p) < s and s <= r)
+  invariant caught_up: forall m. sent(m) implies of(m) <= at(src(m))
+  invariant in_turn: forall p, q, r. joined(p, r) and q < p implies joined(q, r)
+  invariant lower: forall p, r, s. joined(p, r) and s < r implies joined(p, s)
+  invariant some_late: forall m. late(m) implies exists x. of(m) < of(x)
+  stable beyond(p, r: round): r < at(p)
+  prove no_creation, fifo
+"""
+
+BY_HAND = {"stages": STAGES, "numbers": NUMBERS, "orders": ORDERS}
+"""Names that meet, updates at every place, quantifiers over numbers, orders, and properties that the library seldom
+states."""

@@ -24,9 +24,20 @@ from tests.proofs.machine.executed import same, stepped
 from tests.proofs.machine.obligation_cases import Case, Cases, conjunct_names
 
 from thence.dsl import ir
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Sort, Type
 from thence.dsl.load import library, load
-from thence.proofs.logic.formula import Unsupported, conditional, conj, equal, free_locals, negation, substitute
+from thence.proofs.logic import smt
+from thence.proofs.logic.formula import (
+    Unsupported,
+    conditional,
+    conj,
+    equal,
+    free_locals,
+    map_children,
+    negation,
+    substitute,
+)
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Structure, evaluate, tuples
 from thence.proofs.machine import obligations, transitions
@@ -211,6 +222,10 @@ def test_drawn_machines_are_of_every_kind(specify: Callable[[str], ir.Specificat
     assert {machine.delivery for machine in machines} == {"unicast", "multicast", "broadcast", "off"}
     symbols = [symbol for machine in machines for symbol in machine.symbols]
     assert any(machine.axioms for machine in machines)
+    assert {machine.ordered for machine in machines} == {(), ("key",), ("process",), ("key", "process")}
+    compared = (node for node in nodes(tuple((each.transitions, each.invariants) for each in machines)))
+    orders = [node for node in compared if isinstance(node, ir.Comparison) and node.operator != "="]
+    assert {Sort("key"), PROCESS, NAT} <= {order.left.type for order in orders}
     assert {NAT, Sort("key"), MESSAGE, PROCESS} <= {symbol.result for symbol in symbols}
     assert any(parameter.type == NAT for symbol in symbols for parameter in symbol.parameters)
 
@@ -248,6 +263,33 @@ def test_planted_faults_are_found(
     (machine,) = specify(BY_HAND["stages"]).machines
     with pytest.raises(AssertionError, match="the goal is"):
         compared(pool, machine, 1, 12, 120)
+
+
+def _reversed(one: ir.Expr) -> ir.Expr:
+    """Every comparison of a sort the other way round."""
+    turned = map_children(one, _reversed)
+    if isinstance(turned, ir.Comparison) and turned.operator != "=" and turned.left.type != NAT:
+        return replace(turned, left=turned.right, right=turned.left)
+    return turned
+
+
+def test_an_order_the_wrong_way_round_is_found(
+    specify: Callable[[str], ir.Specification], pool: SolverPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine,) = specify(BY_HAND["orders"]).machines
+    plain, written = transitions.with_applications, smt.without_counts
+    monkeypatch.setattr(transitions, "with_applications", lambda expr, change: plain(_reversed(expr), change))
+    with pytest.raises(AssertionError, match="the goal is"):
+        compared(pool, machine, 1, 12, 120)
+    monkeypatch.setattr(transitions, "with_applications", plain)
+
+    def turned(obligation: Obligation) -> Obligation:
+        goal = replace(obligation.goal, body=_reversed(obligation.goal.body))
+        return written(replace(obligation, goal=goal))
+
+    monkeypatch.setattr(smt, "without_counts", turned)
+    with pytest.raises(AssertionError, match="z3 says"):
+        asked_of_solver(pool, machine, 1, 8, 40)
 
 
 SOME = ("mf", "cykas", "newtop", "two_phase_commit", "benchmarks/paxos", "benchmarks/lock_server")

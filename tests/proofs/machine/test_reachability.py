@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from random import Random
 
 import pytest
+from tests.proofs.machine.drawn_machines import BY_HAND, drawn_machine
+from tests.proofs.machine.drawn_structures import arbitrary
+from tests.proofs.machine.executed import began, stepped, value
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, PROCESS
 from thence.proofs.logic.formula import exists, forall, implies, local
-from thence.proofs.logic.structure import CrossCheckError
+from thence.proofs.logic.structure import CrossCheckError, Structure, elements
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.reachability import Falsification, Firing, SearchScope, TransitionRun, reaching, search
 from thence.proofs.machine.transitions import actions
+from thence.proofs.machine.universe import universe_of
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
@@ -151,3 +156,76 @@ def _far() -> ir.Expr:
     below = ir.Comparison(BOOL, "<", local(k), ir.Apply(NAT, "at", (local(p),)))
     few = ir.Comparison(BOOL, "<=", local(k), ir.Literal_(NAT, 5))
     return exists((p,), forall((k,), implies(few, below)))
+
+
+# --- ordered sorts --------------------------------------------------------------------------------
+
+
+ELECTION = """
+machine election:
+  delivery off
+  sort id ordered
+  constant function own(p: process): id
+  relation leads(p: process)
+  transition elect(p: process):
+    require forall q. own(q) <= own(p)
+    leads(p) := true
+  invariant highest: forall p, q. leads(p) implies own(q) <= own(p)
+  invariant one: forall p, q. leads(p) and leads(q) implies p = q
+  invariant low: forall p, q. leads(p) implies own(p) < own(q) or p = q
+"""
+
+
+def test_a_run_says_the_order_of_its_elements(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(ELECTION).machines
+    goals = {each.name: Falsification(each) for each in machine.invariants}
+    found = search(ProofSession(pool, Options(timeout_ms=10_000)), machine, goals)
+    assert found.runs.keys() == {"one", "low"}
+    assert found.scope.numbers_below is None and found.scope.universe == {"process": 3, "id": 4}
+    shown = run_counterexample(machine, found.runs["low"], machine.invariants[2])
+    assert "given: id0 < id1, " in shown.text
+    run = found.runs["low"]
+    own = run.start.tables["own"]
+    ((_, (leader,)),) = run.steps
+    assert own[(leader,)] == max(own.values())
+
+
+def walks(machine: ir.Machine, universe: dict[str, int], depth: int, chance: Random) -> Iterator[Structure]:
+    """States of random runs, by the second meaning of machines."""
+    for _ in range(150):
+        state = began(machine, arbitrary(machine, universe, chance))
+        if not all(value(axiom.body, state, {}) for axiom in machine.axioms):
+            continue
+        yield state
+        for _ in range(depth):
+            transition = chance.choice(machine.transitions)
+            bounded = {**universe, "nat": 3}
+            arguments = [chance.choice(elements(each.type, bounded)) for each in transition.parameters]
+            after = stepped(machine, transition, arguments, state)
+            if after is not None:
+                state = after
+                yield state
+
+
+SMALL = (10, 29, 34, 37, 48, 56, 58, 62)
+"""Seeds of machines with an ordered sort, without messages and without symbols over numbers."""
+
+
+@pytest.mark.parametrize("seed", ["orders", *SMALL])
+def test_violations_with_orders_are_found(seed: str | int, specify: Specify, pool: SolverPool) -> None:
+    """What a random run of a machine violates, the search of the same universe and depth finds, too."""
+    text = BY_HAND[seed] if isinstance(seed, str) else drawn_machine(seed)
+    (machine,) = specify(text).machines
+    assert machine.ordered
+    size = {"process": 2, "message": 2, "key": 2, "round": 2}
+    universe = universe_of(machine, {sort: size[sort] for sort in ("process", "message", *map(str, machine.sorts))})
+    violated = {
+        invariant.name: Falsification(invariant)
+        for state in walks(machine, universe, 2, Random(seed))
+        for invariant in machine.invariants
+        if not value(invariant.body, state, {})
+    }
+    searched = search(
+        ProofSession(pool, Options(timeout_ms=20_000)), machine, violated, scopes=(SearchScope(universe, 2),)
+    )
+    assert searched.unknown or violated.keys() <= {*searched.runs, *searched.unsearchable}

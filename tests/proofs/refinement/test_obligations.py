@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.proofs.refinement.post import POST
+from tests.proofs.refinement.turns import FAULTS, TURNS
 
 from thence.conformance.mutation.mutants import meaning, specification_mutants
 from thence.dsl import ir
@@ -214,3 +215,18 @@ def test_what_is_proved_of_an_edited_protocol_is_true_in_scopes(session: ProofSe
                 assert check_link(link, protocol, scope.workload).refuted is None, mutant.title
     assert verdicts[Verdict.PROVED] >= 3
     assert verdicts[Verdict.UNKNOWN] >= 3
+
+
+def test_a_machine_may_order_its_processes(session: ProofSession) -> None:
+    """By their numbers, as the protocol does: in any number, and in a scope."""
+    content = specified(TURNS)
+    assert content.machines[0].ordered == ("process",)
+    assert verdict(session, content.links[0]) is Verdict.PROVED
+    assert check_link(content.links[0], content.protocols[0], content.scopes[0].workload).refuted is None
+
+
+@pytest.mark.parametrize(("old", "new"), FAULTS)
+def test_an_order_of_processes_that_is_not_kept_is_found(session: ProofSession, old: str, new: str) -> None:
+    content = specified(TURNS.replace(old, new, 1))
+    assert verdict(session, content.links[0]) is not Verdict.PROVED
+    assert check_link(content.links[0], content.protocols[0], content.scopes[0].workload).refuted is not None

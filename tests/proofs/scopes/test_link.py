@@ -470,6 +470,7 @@ def test_inputs_and_timers_are_events_and_invariants_tie_the_states(
             "messages",
         ),
         ("relation inside(p: process)", "sort node\n  relation inside(p: process)", "E0619", "sorts of its own"),
+        ("relation inside(p: process)", "sort age ordered\n  relation inside(p: process)", "E0619", "sorts of its own"),
         ("busy@p iff inside(p)", "busy@p iff outside(p)", "E0205", "outside"),
         ("busy@p iff inside(p)", "busy iff inside(p)", "E0402", "whose `busy`"),
         ("  hand(p)           is", "  use() is leave(self)\n  hand(p) is", "E0608", "a second clause for `use`"),

@@ -107,3 +107,25 @@ def test_what_has_no_finite_table_is_refused(pool: SolverPool) -> None:
     formula = ir.NamedFormula("odd", ir.Quantified(BOOL, "forall", (ir.Bound(NAT, "n"),), body))
     with pytest.raises(Unsupported):
         find_model(pool, Problem(Signature((MESSAGE,), (), ()), (formula,)), timeout_ms=5_000, seed=0)
+
+
+def test_functions_between_ordered_sorts_have_models(pool: SolverPool) -> None:
+    t = ir.Variable("t", TIME)
+    later = ir.Symbol("later", (t,), TIME)
+    problem = Problem(
+        Signature((MESSAGE, TIME), ("time",), (CLOCK, later)),
+        (
+            ir.NamedFormula(
+                "up",
+                exists([t], ir.Comparison(BOOL, "<", local(t), ir.Apply(TIME, "later", (local(t),)))),
+            ),
+        ),
+    )
+    outcome = find_model(pool, problem, timeout_ms=5_000, seed=0)
+    assert outcome.model is not None
+    assert any(key[0] < value for key, value in outcome.model.structure.tables["later"].items())
+
+
+def test_an_ordered_sort_has_the_size_that_is_given() -> None:
+    assert full_universe(SIGNATURE, {"message": 3, "process": 1}) == {"message": 3, "process": 1, "time": 3}
+    assert full_universe(SIGNATURE, {"message": 3, "process": 1, "time": 2})["time"] == 2

@@ -23,7 +23,7 @@ KEYWORDS: dict[str, str] = {
     "scenario": "`scenario NAME of PROTOCOL:` is one execution, step by step, with what is true on the way.",
     # parts of theories and machines
     "sort": "`sort process, message` declares sets of things without structure.",
-    "ordered": "`sort time ordered` gives the sort a strict total order `<`.",
+    "ordered": "`sort round ordered` gives the sort a strict total order `<`. In machines, processes may have one.",
     "function": "`function f(m: message): nat` has one value for each argument.",
     "relation": "`relation r(m: message, p: process)` is true of some tuples.",
     "constant": "`constant relation ...` and `constant function ...` of a machine never change, and a proof is about "

@@ -92,8 +92,13 @@ def _sorts(members: Members) -> None:
 
 
 def _own_sorts(members: Members, declared: tuple[syntax.SortDecl, ...]) -> None:
+    """The sorts that are declared. One that the language brings keeps its name: a machine orders its processes."""
     for sorts in declared:
         for name in sorts.names:
+            known = members.types.get(name.text)
+            if known is not None and known.kind == "built-in":
+                members.types[name.text] = built_in(name.text, f"sort {name.text} ordered")
+                continue
             members.declare(members.types, "sort", name, f"sort {name.text}{' ordered' if sorts.ordered else ''}")
 
 

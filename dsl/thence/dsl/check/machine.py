@@ -45,7 +45,7 @@ def check_machine(
     before = reporter.errors
     delivery = check_machine_delivery(machine.delivery, reporter)
     built_in = {symbol.name: symbol for symbol in built_in_symbols(delivery)}
-    sorts = _sorts(machine, reporter)
+    sorts, ordered = _sorts(machine, reporter)
     types: dict[str, Type | None] = {**_SORTS, **sorts, "nat": NAT}
     table = SymbolTable(
         types, types, reporter, "in a machine", frozenset({*built_in, *(() if delivery == "off" else ("dst",))})
@@ -58,6 +58,7 @@ def check_machine(
         "machine",
         {**_SORTS, **sorts, "nat": NAT, "bool": BOOL},
         {**built_in, **table.known},
+        ordered=frozenset(ordered),
         delivery=delivery,
     )
     vocabulary = with_definitions(vocabulary, machine.definitions, shared, machine, reporter)
@@ -100,24 +101,33 @@ def check_machine(
         reachable=reachable,
         constants=tuple(constants),
         sorts=tuple(sorts.values()),
+        ordered=ordered,
         doc=machine.doc,
         span=machine.span,
     )
 
 
-def _sorts(machine: syntax.Machine, reporter: Reporter) -> dict[str, Sort]:
-    """The machine's own sorts."""
+def _sorts(machine: syntax.Machine, reporter: Reporter) -> tuple[dict[str, Sort], tuple[str, ...]]:
+    """The machine's own sorts, and the names of those with an order: `process` may be among them."""
     spans: dict[str, Span] = {}
     found: dict[str, Sort] = {}
+    ordered: list[str] = []
     for declaration in machine.sorts:
         for name in declaration.names:
-            if name.text in _SORTS or declaration.ordered:
-                what = "is built in" if name.text in _SORTS else "cannot be ordered in a machine"
-                note = "leave it out" if name.text in _SORTS else "declare a constant relation, with axioms that order"
+            if name.text == PROCESS.name and declaration.ordered and name.text not in spans:
+                spans[name.text] = name.span  # built in, and ordered by this
+            elif name.text in _SORTS:
+                unordered = declaration.ordered and name.text == MESSAGE.name
+                what = "has no order in a machine" if unordered else "is built in"
+                note = "declare a sort of the machine for what is ordered" if unordered else "leave it out"
                 reporter.error("E0521", name.span, f"sort `{name.text}` {what}", note)
-            if name.text not in _SORTS and declare(name, "sort", spans, reporter):
+                continue
+            elif declare(name, "sort", spans, reporter):
                 found[name.text] = Sort(name.text)
-    return found
+            else:
+                continue
+            ordered += [name.text] if declaration.ordered else []
+    return found, tuple(ordered)
 
 
 def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[ir.Transition, ...]:

@@ -163,7 +163,8 @@ class Machine(Declaration):
 
     `prove` names invariants, built-in properties, and statements about steps (see `progress`). `constants` are the
     symbols that are declared as constants: arbitrary, and the same in every state of a run. `sorts` are the machine's
-    own, besides processes and messages. With `delivery` off, nothing is built in: there is no history of messages.
+    own, besides processes and messages; `ordered` names the sorts with a strict total order, of its own sorts and
+    `process`. With `delivery` off, nothing is built in: there is no history of messages.
     """
 
     symbols: tuple[Symbol, ...]
@@ -177,6 +178,7 @@ class Machine(Declaration):
     reachable: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
     constants: tuple[str, ...] = field(default=(), kw_only=True)
     sorts: tuple[Sort, ...] = field(default=(), kw_only=True)
+    ordered: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ CODES: dict[str, str] = {
     "E0518": "A message's attribute is written as in protocols; here `src` and `dst` are functions.",
     "E0519": "An invariant takes the name of a built-in property.",
     "E0520": "An axiom speaks about something that transitions change.",
-    "E0521": "A machine cannot declare this sort: it is built in, or ordered.",
+    "E0521": "A machine cannot declare this sort: processes and messages are built in.",
     # E06xx: scopes, links, mutants, expectations, scenarios
     "E0601": "A scope of this name does not exist for the protocol.",
     "E0602": "The number of processes, sends, faults or ticks is out of range.",

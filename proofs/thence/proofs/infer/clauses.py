@@ -16,6 +16,7 @@ from math import log2
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE
 from thence.proofs.infer.compiled import Compiled, compiled_row, value_in
+from thence.proofs.infer.orders import as_premise, compares_variables
 from thence.proofs.infer.vocabulary import Template, cost
 from thence.proofs.logic.formula import (
     conj,
@@ -73,11 +74,12 @@ class Clause:
         """The clause as an implication: what is denied, then what is affirmed."""
         premises = [atom for atom, affirmed in self.literals if not affirmed]
         conclusions = [atom for atom, affirmed in self.literals if affirmed]
+        compared = [set(free_locals(atom)) for atom in premises if compares_variables(atom)]
         premises += [
             negation(equal(local(one), local(other)))
             for at, one in enumerate(self.variables)
             for other in self.variables[at + 1 :]
-            if self.apart and one.type == other.type
+            if self.apart and one.type == other.type and {one.name, other.name} not in compared
         ]
         body = implies(conj(premises), disj(conclusions)) if conclusions else negation(conj(premises))
         return forall(self.variables, body)
@@ -118,7 +120,7 @@ def clause_of(template: Template, literals: Iterable[tuple[ir.Expr, bool]]) -> C
             for old, new in zip(order, all_of_sort, strict=False):
                 renamed[old.name] = local(new)
                 named.append(new)
-        changed = [(_ordered(substitute(atom, renamed)), affirmed) for atom, affirmed in chosen]
+        changed = [as_premise(_ordered(substitute(atom, renamed)), affirmed) for atom, affirmed in chosen]
         changed.sort(key=lambda each: (each[1], _sort_key(each[0])))
         key = repr([(_sort_key(atom), affirmed) for atom, affirmed in changed])
         if best is None or key < best[0]:

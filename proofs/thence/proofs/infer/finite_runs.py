@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from thence.dsl import ir
 from thence.proofs.infer.solver_process import Asked, SolverProcess
 from thence.proofs.logic.ground import Grounding, any_of, negated, quoted
-from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.reachability import NUMBERS_BELOW, Falsification, TransitionRun, Unrolling, replayed
 from thence.proofs.machine.transitions import actions, symbols
-from thence.proofs.solving.finite_models import full_universe
+from thence.proofs.machine.universe import universe_of
 
 SECONDS = 2.5
 """Time limit of the search for one run."""
@@ -36,7 +35,7 @@ class FiniteRuns:
     _declared: int = 0
 
     def __post_init__(self) -> None:
-        whole = {**self.universe, **full_universe(signature_of(self.machine), self.universe)}
+        whole = universe_of(self.machine, self.universe)
         self._unrolling = Unrolling(
             self.machine, Grounding(whole), symbols(self.machine), actions(self.machine), may_end=True
         )

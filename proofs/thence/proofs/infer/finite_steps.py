@@ -1,23 +1,23 @@
 """Induction in one small universe: does a transition keep a clause where others are true? Search decides it.
 
-Elements of a sort are alike, so of all arguments of a transition only those are tried that differ in which of them are
-the same. What is kept here need not be kept in a larger universe: the prover says.
+Elements of a sort without an order are alike, so of all arguments of a transition only those are tried that differ in
+which of them are the same. What is kept here need not be kept in a larger universe: the prover says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thence.dsl import ir
 from thence.dsl.ir.types import NAT, Type
+from thence.proofs.infer.orders import is_ordered
 from thence.proofs.infer.solver_process import Asked, SolverProcess
 from thence.proofs.logic.formula import symbols_of
 from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, quoted
 from thence.proofs.logic.structure import Structure, elements
-from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import Action, actions, after, symbols
-from thence.proofs.solving.finite_models import full_universe
+from thence.proofs.machine.universe import universe_of
 
 NUMBERS_BELOW = 8
 """Bound on the numbers of a state before a step."""
@@ -68,7 +68,7 @@ class FiniteSteps:
     def __init__(
         self, machine: ir.Machine, universe: Mapping[str, int], facts: Sequence[ir.Expr], process: SolverProcess
     ) -> None:
-        self.universe = {**universe, **full_universe(signature_of(machine), universe)}
+        self.universe = universe_of(machine, universe)
         self._machine = machine
         self._facts = (*(axiom.body for axiom in machine.axioms), *facts)
         self._process = process
@@ -76,7 +76,7 @@ class FiniteSteps:
         self._cases = [
             self._case(action, arguments)
             for action in actions(machine)
-            for arguments in _different(action, self.universe)
+            for arguments in _different(action, self.universe, machine.ordered)
         ]
 
     def lost_or_used(self, goal: ir.Expr, known: Sequence[ir.Expr]) -> Violation | set[ir.Expr]:
@@ -180,22 +180,27 @@ class FiniteSteps:
                 yield from (name.strip("|") for name in ([term] if isinstance(term, str) else term.values()))
 
 
-def _different(action: Action, universe: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
-    """Arguments that differ in which elements of a sort are the same: the n-th new element is n."""
-    yield from _more((), [parameter.type for parameter in action.parameters], [], universe)
+def _different(action: Action, universe: Mapping[str, int], ordered: Collection[str]) -> Iterator[tuple[int, ...]]:
+    """Arguments that differ in which elements of a sort are the same: the n-th new element is n. Of an ordered sort,
+    all elements."""
+    types = [parameter.type for parameter in action.parameters]
+    yield from _more((), types, universe, ordered)
 
 
 def _more(
-    chosen: tuple[int, ...], types: Sequence[Type], before: Sequence[Type], universe: Mapping[str, int]
+    chosen: tuple[int, ...], types: Sequence[Type], universe: Mapping[str, int], ordered: Collection[str]
 ) -> Iterator[tuple[int, ...]]:
+    """All that begin with the chosen ones."""
     if len(chosen) == len(types):
         yield chosen
         return
     own = types[len(chosen)]
     if own == NAT:
         choices = range(ARGUMENTS_BELOW)
+    elif is_ordered(own, ordered):
+        choices = elements(own, universe)
     else:
-        used = [value for value, type_ in zip(chosen, before, strict=True) if type_ == own]
+        used = [value for value, type_ in zip(chosen, types, strict=False) if type_ == own]
         choices = range(min(len(elements(own, universe)), max(used, default=-1) + 2))
     for value in choices:
-        yield from _more((*chosen, value), types, (*before, own), universe)
+        yield from _more((*chosen, value), types, universe, ordered)

@@ -18,7 +18,8 @@ from thence.proofs.logic.structure import Structure, Table, Value, elements, tup
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import Action, actions, free_at_first, initial, step, symbols
-from thence.proofs.solving.finite_models import Problem, full_universe
+from thence.proofs.machine.universe import universe_of
+from thence.proofs.solving.finite_models import Problem
 from thence.proofs.solving.session import ProofSession
 
 STARTS = 40
@@ -79,7 +80,7 @@ class Sampler:
         self._novel: list[int] = []
         self._machine = machine
         self._chance = random.Random(seed)
-        whole = {**universe, **full_universe(signature_of(machine), universe)}
+        whole = universe_of(machine, universe)
         self.samples = Samples(whole)
         self._steps = [_possible(action, whole) for action in actions(machine)]
         self._known: dict[object, int] = {}

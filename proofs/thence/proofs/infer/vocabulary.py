@@ -12,6 +12,7 @@ from itertools import combinations, combinations_with_replacement, product
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
+from thence.proofs.infer.orders import order_atoms
 from thence.proofs.logic.formula import (
     children,
     conj,
@@ -54,11 +55,13 @@ class Vocabulary:
     Attributes:
         roles: for each argument of each symbol the unary functions whose values the text puts there.
         forms: terms and quantified formulas of the text that have names for all their parts.
+        ordered: names of the ordered sorts.
     """
 
     symbols: tuple[ir.Symbol, ...]
     roles: Mapping[tuple[str, int], frozenset[str]]
     forms: tuple[ir.Expr, ...]
+    ordered: tuple[str, ...] = ()
 
 
 def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
@@ -85,7 +88,7 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
             if _is_form(part) and part not in whole:
                 forms[part] = None
     known = symbols(machine)
-    return Vocabulary(known, {key: frozenset(found) for key, found in roles.items()}, tuple(forms))
+    return Vocabulary(known, {key: frozenset(found) for key, found in roles.items()}, tuple(forms), machine.ordered)
 
 
 def templates(vocabulary: Vocabulary, sorts: Sequence[Sort], variables: int) -> Iterator[Template]:
@@ -256,6 +259,7 @@ def _atoms(vocabulary: Vocabulary, variables: tuple[ir.Variable, ...]) -> Iterat
         for other in values[:at]
         if one.type == other.type and not (isinstance(one, ir.Local) and isinstance(other, ir.Local))
     )
+    yield from order_atoms(values, vocabulary.ordered)
     instances = [instance for form in vocabulary.forms for instance in _instances(form, variables)]
     terms = [instance for instance in instances if instance.type not in (BOOL, NAT)]
     yield from (instance for instance in instances if instance.type == BOOL)

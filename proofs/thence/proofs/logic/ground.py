@@ -3,8 +3,9 @@
 SMT solvers find satisfiable queries with quantifiers hard. So every search for a model uses this encoding:
 counterexamples, needed assumptions, vacuity, reachable violations.
 
-A relation's cell is the name of a Bool constant (or `true`, `false`); a nat or an element of an ordered sort is
-an Int term; an element of another sort is a choice: for each element the condition under which it is that one.
+A relation's cell is the name of a Bool constant (or `true`, `false`); a nat or an element of a sort that is named as
+`ordered` is an Int term, for sorts of many elements; an element of another sort is a choice: for each element the
+condition under which it is that one. Choices are compared, too: elements are in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -151,8 +152,8 @@ class Grounding:
         left, right = self.term(expr.left, state, environment), self.term(expr.right, state, environment)
         if isinstance(left, str) or isinstance(right, str):
             return _compared(expr.operator, _text(left), _text(right))
-        assert expr.operator == "="
-        return any_of(all_of((left[value], right[value])) for value in left if value in right)
+        pairs = ((one, other) for one in left for other in right if _is_known(expr.operator, one, other))
+        return any_of(all_of((left[one], right[other])) for one, other in pairs)
 
     def _instances(self, expr: ir.Quantified, environment: Mapping[str, Term]) -> Iterable[dict[str, Term]]:
         names = [variable.name for variable in expr.variables]
@@ -342,9 +343,12 @@ def _text(term: Term) -> str:
 
 def _compared(operator: str, left: str, right: str) -> str:
     if left.isdigit() and right.isdigit():
-        known = {"=": int(left) == int(right), "<": int(left) < int(right), "<=": int(left) <= int(right)}
-        return literal(known[operator])
+        return literal(_is_known(operator, int(left), int(right)))
     return f"({operator} {left} {right})"
+
+
+def _is_known(operator: str, left: int, right: int) -> bool:
+    return {"=": left == right, "<": left < right, "<=": left <= right}[operator]
 
 
 def _read(term: Term, values: Mapping[str, Value]) -> Value:

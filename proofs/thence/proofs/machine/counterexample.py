@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.ir.types import PROCESS
 from thence.proofs.logic.countermodel import (
     Counterexample,
     Names,
@@ -49,7 +50,7 @@ def induction_counterexample(
         raise CrossCheckError(f"computing `{action.name}` does not confirm that it loses `{goal.name}`")
     past, said = _history(before)
     names = names_of(before, [message for message, process in past or () if process is None])
-    state = fact_lines(symbols(machine), before, names)
+    state = [*_orders(machine, before, names), *fact_lines(symbols(machine), before, names)]
     changed = changes(symbols(machine), before, after, names)
     instance = false_instance(goal.formula, after, names) or {}
     call = _call(action, arguments, names)
@@ -120,7 +121,7 @@ def run_counterexample(machine: ir.Machine, run: TransitionRun, violated: ir.Nam
     names = names_by_send_order(run)
     instance = false_instance(violated, states[-1], names)
     given = _given(machine, run, names)
-    lines = ["  " + given] if free_at_first(machine) else []
+    lines = ["  " + given] if free_at_first(machine) or _orders(machine, run.start, names) else []
     steps = []
     for number, (action, arguments) in enumerate(run.steps, 1):
         changed = changes(symbols(machine), states[number - 1], states[number], names)
@@ -157,10 +158,10 @@ def _call(action: Action, arguments: tuple[int, ...], names: Names) -> str:
 def _given(machine: ir.Machine, run: TransitionRun, names: Names) -> str:
     """All values that the run starts from: the ends of every message, parameters, functions into a sort; zeros too.
 
-    Of a relation the tuples are listed for which it is true.
+    Of a relation the tuples are listed for which it is true; of an order its elements, one after the other.
     """
     free = free_at_first(machine)
-    lines: list[str] = []
+    lines = _orders(machine, run.start, names)
     for symbol in symbols(machine):
         if symbol.name not in free:
             continue
@@ -168,6 +169,13 @@ def _given(machine: ir.Machine, run: TransitionRun, names: Names) -> str:
         told = [fact(symbol, key, value, names) for key, value in names.ordered(symbol, table) if value is not False]
         lines += told or [f"{symbol.name} is empty" if symbol.parameters else f"not {symbol.name}"]
     return "given: " + ", ".join(lines)
+
+
+def _orders(machine: ir.Machine, structure: Structure, names: Names) -> list[str]:
+    """`round0 < round1 < round2`, for each ordered sort that has several elements."""
+    sorts = [sort for sort in (PROCESS, *machine.sorts) if sort.name in machine.ordered]
+    chains = ([names.of(element, sort) for element in range(structure.universe[sort.name])] for sort in sorts)
+    return [" < ".join(chain) for chain in chains if len(chain) > 1]
 
 
 def names_by_send_order(run: TransitionRun) -> Names:

@@ -44,7 +44,7 @@ class Preservation:
 
 
 def signature_of(machine: ir.Machine) -> Signature:
-    return Signature((PROCESS, MESSAGE, *machine.sorts), (), symbols(machine))
+    return Signature((PROCESS, MESSAGE, *machine.sorts), machine.ordered, symbols(machine))
 
 
 def conjuncts(machine: ir.Machine) -> tuple[Conjunct, ...]:

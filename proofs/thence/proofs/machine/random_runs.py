@@ -13,10 +13,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
 from thence.proofs.logic.structure import Structure, Table, evaluate
-from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.reachability import Goal, TransitionRun, reaches
 from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
-from thence.proofs.solving.finite_models import full_universe
+from thence.proofs.machine.universe import universe_of
 
 UNIVERSE = {PROCESS.name: 3, MESSAGE.name: 5}
 """Large enough for permits of two senders, each for a message that followed another."""
@@ -53,7 +52,7 @@ def walk_to(
     machine: ir.Machine, goal: Goal, seed: int, universe: Mapping[str, int] = UNIVERSE, guards: int = GUARDS
 ) -> TransitionRun | None:
     """A run that ends with the goal, if a walk meets it; machines as for `walk`."""
-    whole = {**universe, **full_universe(signature_of(machine), universe)}
+    whole = universe_of(machine, universe)
     return next((run for run in _walks(machine, (), seed, whole, guards) if reaches(goal, run)), None)
 
 

@@ -18,7 +18,6 @@ from thence.proofs.logic.formula import Unsupported, conj, disj, equal, forall, 
 from thence.proofs.logic.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
 from thence.proofs.logic.number_window import WINDOW
 from thence.proofs.logic.structure import CrossCheckError, Structure, beyond_window, evaluate, tuples
-from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import (
     Action,
     actions,
@@ -29,7 +28,8 @@ from thence.proofs.machine.transitions import (
     step,
     symbols,
 )
-from thence.proofs.solving.finite_models import confirmed, describe_size, full_universe
+from thence.proofs.machine.universe import universe_of
+from thence.proofs.solving.finite_models import confirmed, describe_size
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Answer, Stage, StagedSearch
 from thence.spec.words import counted
@@ -431,7 +431,7 @@ def _searched_in(
     scope: SearchScope,
     effort: int | None,
 ) -> Searched:
-    universe = {**scope.universe, **full_universe(signature_of(machine), scope.universe)}
+    universe = universe_of(machine, scope.universe)
     if any(parameter.type == NAT for action in actions(machine) for parameter in action.parameters):
         universe.setdefault("nat", WINDOW)
     unrolling = Unrolling(machine, Grounding(universe), symbols(machine), actions(machine))

@@ -136,7 +136,7 @@ def signature(link: ir.Link, more: Sequence[ir.Symbol] = ()) -> Signature:
     ends = () if any(one.name == "src" for one in machine.symbols) else (SRC, DST)
     symbols = (*machine.symbols, *ends, *protocol_symbols(link.protocol), *more)
     assert len({symbol.name for symbol in symbols}) == len(symbols), "two meanings of one symbol"
-    return Signature(sorts, ("process",), symbols)
+    return Signature(sorts, tuple(dict.fromkeys(("process", *machine.ordered))), symbols)
 
 
 # --- the causes of steps --------------------------------------------------------------------------

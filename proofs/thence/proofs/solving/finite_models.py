@@ -140,7 +140,8 @@ def confirmed(pool: SolverPool, request: StagedSearch, read: Callable[[Answer], 
 
 
 def full_universe(signature: Signature, size: Mapping[str, int]) -> Mapping[str, int]:
-    """Sizes for all sorts; an ordered sort is large enough for all values of the functions into it to be different.
+    """Sizes for all sorts. An ordered sort whose size is not given is large enough for all values to be different that
+    the functions into it have, at arguments of sorts that have a size before it.
 
     A signature with symbols over numbers gets the window of numbers, too.
     """
@@ -148,16 +149,23 @@ def full_universe(signature: Signature, size: Mapping[str, int]) -> Mapping[str,
     universe |= {
         sort.name: size.get(sort.name, size.get("message", 1))
         for sort in signature.sorts
-        if sort.name not in signature.ordered
+        if sort.name not in signature.ordered or sort.name in size
     }
     for name in signature.ordered:
+        if name in size:
+            continue
+        into = [_sorts_of(symbol) for symbol in signature.symbols if symbol.result == Sort(name)]
         cells = (
-            prod(universe[p.type.name] for p in symbol.parameters if isinstance(p.type, Sort))
-            for symbol in signature.symbols
-            if symbol.result == Sort(name)
+            prod(universe[sort.name] for sort in sorts)
+            for sorts in into
+            if all(sort.name in universe for sort in sorts)
         )
         universe[name] = max(size.get("message", 1), sum(cells))
     return universe
+
+
+def _sorts_of(symbol: ir.Symbol) -> list[Sort]:
+    return [each.type for each in symbol.parameters if isinstance(each.type, Sort)]
 
 
 def _grounded(

@@ -36,6 +36,7 @@ def machine_formula(machine: ir.Machine, text: str, file: str) -> tuple[ir.Expr 
             **{each.name: each for each in machine.sorts},
         },
         {symbol.name: symbol for symbol in (*built_in_symbols(machine.delivery), *machine.symbols)},
+        ordered=frozenset(machine.ordered),
         delivery=machine.delivery,
     )
     checker = ExpressionChecker(vocabulary, reporter, {}, {})

@@ -38,6 +38,8 @@ def export_machine(
     """
     if machine.delivery == "off" or machine.sorts:
         raise Unsupported(f"`{machine.name}` has sorts of its own, or no messages")
+    if machine.ordered:
+        raise Unsupported(f"`{machine.name}` orders its processes")
     names = Names()
     names.reserve(_MODULE_NAMES)
     module = names.fresh(machine.name)
