@@ -48,8 +48,8 @@ def check_names_of_machine(machine: syntax.Machine, reporter: Reporter) -> None:
     namespace.enter("invariant", machine.invariants)
     namespace.enter("stable formula", machine.stable)
     namespace.enter("reachable formula", machine.reachable)
-    namespace.enter("`eventually` statement", machine.eventually)
-    for formula in (*machine.invariants, *machine.stable, *machine.reachable, *machine.eventually):
+    namespace.enter("`eventually` statement", machine.eventual)
+    for formula in (*machine.invariants, *machine.stable, *machine.reachable, *machine.eventual):
         if formula.name.text in MACHINE_PROPERTIES:
             what = f"`{formula.name.text}` is the name of a built-in property"
             reporter.error("E0519", formula.name.span, what, "write `prove` to prove it")
@@ -78,7 +78,7 @@ class _Namespace:
     reporter: Reporter
     names: dict[str, tuple[str, bool, Span]] = field(default_factory=dict)
 
-    def enter(self, what: str, declared: Sequence[Formula | syntax.Transition | syntax.LeadsTo]) -> None:
+    def enter(self, what: str, declared: Sequence[Formula | syntax.Transition]) -> None:
         """Enters the names of one kind; a formula without a name is named by its position."""
         for position, part in enumerate(declared, start=1):
             written = bool(part.name.text)
@@ -132,7 +132,7 @@ def check_names_of_file(file: syntax.File, reporter: Reporter) -> None:
         names.setdefault(name.text, (what, name.span))
     for machine in file.declarations:
         if isinstance(machine, syntax.Machine):
-            for formula in (*machine.invariants, *machine.stable, *machine.reachable, *machine.eventually):
+            for formula in (*machine.invariants, *machine.stable, *machine.reachable, *machine.eventual):
                 other = names.get(formula.name.text)
                 if other is not None and other[0] in ("theorem", "machine", "mutant"):
                     reporter.error(

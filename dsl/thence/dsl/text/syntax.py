@@ -301,10 +301,6 @@ class LeadsTo(Node):
     formula: Formula
     steps: tuple[HelpStep, ...]
 
-    @property
-    def name(self) -> Name:
-        return self.formula.name
-
 
 @dataclass(frozen=True, slots=True)
 class Machine(Declaration):
@@ -327,6 +323,11 @@ class Machine(Declaration):
     eventually: tuple[LeadsTo, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
     sorts: tuple[SortDecl, ...] = field(default=(), kw_only=True)
+
+    @property
+    def eventual(self) -> tuple[Formula, ...]:
+        """The formulas of `eventually`."""
+        return tuple(each.formula for each in self.eventually)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.logic.formula import (
     conj,
     disj,
@@ -41,6 +41,9 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.obligations import Conjunct, known_facts, signature_of
 from thence.proofs.machine.step_statements import quiescent
 from thence.proofs.machine.transitions import Action, actions, after, symbols
+
+_PARTIAL = ("before", "delivered_before")
+"""Orders that are parts of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +86,26 @@ class Pursuit:
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """That something comes first in an order, of the values of one variable for which a step is left."""
+    """That something comes first, of the values of one variable for which a step is left.
+
+    `order`: a relation between such values, or a function from them into numbers.
+    """
 
     step: Step
     variable: ir.Variable
-    order: str
+    order: ir.Symbol
+
+    @property
+    def by_number(self) -> bool:
+        """The order is that of the numbers which a function gives, and so is strict."""
+        return self.order.result == NAT
+
+    def comes_before(self, one: ir.Variable, other: ir.Variable) -> ir.Expr:
+        name = self.order.name
+        if self.by_number:
+            numbers = (ir.Apply(NAT, name, (local(each),)) for each in (one, other))
+            return ir.Comparison(BOOL, "<", *numbers)
+        return holds(name, local(one), local(other))
 
 
 def pursuit(machine: ir.Machine, statement: ir.LeadsTo) -> Pursuit:
@@ -182,7 +200,8 @@ def progress(machine: ir.Machine, claim: Pursuit, first: Sequence[First], known:
 
 def words(first: First) -> str:
     """What comes first, in words."""
-    return f"a first {first.variable.name.rstrip(chr(39))} of step {first.step.number} in {first.order}"
+    variable, how = first.variable.name.rstrip("'"), "by" if first.by_number else "in"
+    return f"a first {variable} of step {first.step.number} {how} {first.order.name}"
 
 
 def _comes_first(first: First) -> ir.Expr:
@@ -193,33 +212,27 @@ def _comes_first(first: First) -> ir.Expr:
     left = exists(others, step.left)
     none_before = forall(
         (earlier,),
-        implies(
-            holds(first.order, local(earlier), local(variable)),
-            negation(substitute(left, {variable.name: local(earlier)})),
-        ),
+        implies(first.comes_before(earlier, variable), negation(substitute(left, {variable.name: local(earlier)}))),
     )
     return implies(exists((variable,), left), exists((variable,), conj((left, none_before))))
 
 
 def possible_orders(machine: ir.Machine, claim: Pursuit) -> Iterator[First]:
-    """For each variable of a step, the relations that may order its values."""
+    """For each variable of a step, the relations that may order its values, and the functions that number them."""
     for step in claim.steps:
         for variable in step.variables:
             for symbol in symbols(machine):
                 types = [parameter.type for parameter in symbol.parameters]
-                ordering = symbol.name not in ("before", "delivered_before")  # parts of happens-before and of histories
-                if symbol.result == BOOL and types == [variable.type, variable.type] and ordering:
-                    yield First(step, variable, symbol.name)
+                related = symbol.result == BOOL and types == [variable.type, variable.type]
+                if symbol.name not in _PARTIAL and (related or (symbol.result == NAT and types == [variable.type])):
+                    yield First(step, variable, symbol)
 
 
 def strict_order(machine: ir.Machine, first: First, known: Iterable[Conjunct]) -> tuple[Obligation, Obligation]:
     """The order is irreflexive and transitive in every reachable state."""
     a, b, c = (ir.Variable(name, first.variable.type) for name in "abc")
-    signature, facts, order = signature_of(machine), known_facts(machine, known), first.order
-
-    def related(one: ir.Variable, other: ir.Variable) -> ir.Expr:
-        return holds(order, local(one), local(other))
-
+    signature, facts, order = signature_of(machine), known_facts(machine, known), first.order.name
+    related = first.comes_before
     never = forall((a,), negation(related(a, a)))
     on = forall((a, b, c), implies(conj((related(a, b), related(b, c))), related(a, c)))
     return (
@@ -231,15 +244,19 @@ def strict_order(machine: ir.Machine, first: First, known: Iterable[Conjunct]) -
 # --- runs --------------------------------------------------------------------------------------
 
 
-def never_pending(claim: Pursuit) -> ir.NamedFormula:
+def never_pending(statement: ir.LeadsTo) -> ir.NamedFormula:
     """Nowhere is P true and Q not: a statement of which this is true says nothing."""
-    return ir.NamedFormula(claim.name, forall(claim.parameters, negation(claim.pending)))
+    return ir.NamedFormula(statement.name, forall(statement.parameters, negation(_pending(statement))))
 
 
-def not_pending_at_rest(machine: ir.Machine, claim: Pursuit) -> ir.NamedFormula:
+def not_pending_at_rest(machine: ir.Machine, statement: ir.LeadsTo) -> ir.NamedFormula:
     """Where nothing but sends can happen, the statement is not pending. A run to another state refutes it.
 
     Such a run may end there, and is fair to every transition but `causal_send`.
     """
-    body = implies(quiescent(machine), negation(claim.pending))
-    return ir.NamedFormula(claim.name, forall(claim.parameters, body))
+    body = implies(quiescent(machine), negation(_pending(statement)))
+    return ir.NamedFormula(statement.name, forall(statement.parameters, body))
+
+
+def _pending(statement: ir.LeadsTo) -> ir.Expr:
+    return conj((statement.given, negation(statement.goal)))

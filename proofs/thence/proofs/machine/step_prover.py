@@ -154,9 +154,9 @@ def _attempt(session: ProofSession, machine: ir.Machine, name: str, known: Seque
     transition = starving_transition(name)
     if transition is not None:
         return _attempt_starvation(session, machine, transition, known)
-    pursued = _pursued(machine, name)
-    if pursued is not None:
-        return _attempt_leads_to(session, machine, pursued, known)
+    eventual = _eventual(machine, name)
+    if eventual is not None:
+        return _attempt_leads_to(session, machine, eventual, known)
     stable = next(each for each in machine.stable if each.formula.name == name)
     done = session.discharge(stable_obligations(machine, stable, known))
     return _Attempt(done, "every transition keeps it true")
@@ -234,20 +234,21 @@ def _all_proved(session: ProofSession, claims: Sequence[Obligation]) -> bool:
     return all(each.proved for each in session.discharge(claims, look_for_models=False))
 
 
-def _pursued(machine: ir.Machine, name: str) -> Pursuit | None:
+def _eventual(machine: ir.Machine, name: str) -> ir.LeadsTo | None:
     """The `eventually` statement of this name; None if there is none."""
-    return next((pursuit(machine, each) for each in machine.eventually if each.name == name), None)
+    return next((each for each in machine.eventually if each.name == name), None)
 
 
 def _attempt_leads_to(
-    session: ProofSession, machine: ir.Machine, claim: Pursuit, known: Sequence[Conjunct]
+    session: ProofSession, machine: ir.Machine, statement: ir.LeadsTo, known: Sequence[Conjunct]
 ) -> _Attempt:
     """What is left to do only shrinks, and is never stuck: see NOTE(leads-to)."""
+    claim = pursuit(machine, statement)
     done = session.discharge(leads_to_obligations(machine, claim, known))
     fair = ", ".join(dict.fromkeys(step.action.name for step in claim.steps))
     if not all(each.proved for each in done):
         return _Attempt(done, "")
-    shown = search(session, machine, {"pending": Falsification(never_pending(claim))})
+    shown = search(session, machine, {"pending": Falsification(never_pending(statement))})
     if "pending" not in shown.runs:
         never = f"no state was found in which it is pending ({shown.unknown or shown.scope}): it may say nothing"
         return _Attempt(done, "", never)
@@ -266,13 +267,14 @@ def first_of_steps(
     strict: dict[str, bool] = {}
     possible: list[First] = []
     for each in possible_orders(machine, claim):
-        if each.order not in strict:
+        name = each.order.name
+        if name not in strict:
             own = strict_order(machine, each, known)
-            strict[each.order] = len(_easy(session, own, _EFFORT[1])) == len(own)
-        if strict[each.order]:
+            strict[name] = each.by_number or len(_easy(session, own, _EFFORT[1])) == len(own)
+        if strict[name]:
             possible.append(each)
     chosen = _needed(session, machine, claim, possible, known)
-    orders = {each.order: each for each in chosen}
+    orders = {each.order.name: each for each in chosen if not each.by_number}
     wanted = [obligation for each in orders.values() for obligation in strict_order(machine, each, known)]
     return chosen, session.discharge(wanted)
 
@@ -402,7 +404,9 @@ def _state_text(machine: ir.Machine, discharge: Discharge) -> str:
     names = names_of(model.structure)
     state = ", ".join(fact_lines(symbols(machine), model.structure, names)) or "nothing has happened"
     values = names.arguments(discharge.obligation.constants, model.environment)
-    step = ", ".join(f"{name.rstrip(_PRIME)} = {value}" for name, value in values.items())
+    own = {name for name in values if not name.endswith(_PRIME)}
+    apart = {name: f"the statement's {plain}" if (plain := name.rstrip(_PRIME)) in own else plain for name in values}
+    step = ", ".join(f"{apart.get(name, name)} = {value}" for name, value in values.items())
     return f"  in a state that the invariants allow: {state}\n  for {step}"
 
 
@@ -435,9 +439,9 @@ def step_goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[G
     if transition is not None:
         state, _ = waiting_for(session, machine, transition)
         return (Falsification(waits_at_rest(machine, state)), *additions(state))
-    pursued = _pursued(machine, name)
-    if pursued is not None:
-        return (Falsification(not_pending_at_rest(machine, pursued)),)
+    eventual = _eventual(machine, name)
+    if eventual is not None:
+        return (Falsification(not_pending_at_rest(machine, eventual)),)
     return tuple(loss(each) for each in machine.stable if each.formula.name == name)
 
 

@@ -33,7 +33,7 @@ def check_leads_to(
     known = {transition.name: transition for transition in transitions}
     found: list[ir.LeadsTo] = []
     for statement in statements:
-        declare(statement.name, "`eventually` statement", names, checker.reporter)
+        declare(statement.formula.name, "`eventually` statement", names, checker.reporter)
         typed = _LeadsTo(statement, checker, known, frozenset(changed)).checked()
         if typed is not None:
             found.append(typed)
@@ -69,12 +69,12 @@ class _LeadsTo:
         typed_given = _TRUE if given is goal else inner.check(given, BOOL, why)
         steps = [self.step(step, inner) for step in self.statement.steps]
         if not steps:
-            said = f"`{self.statement.name.text}` names no step that brings it about"
-            self.reporter.error("E0530", self.statement.name.span, said, "write `T(x) for x while P`")
+            said = f"`{self.statement.formula.name.text}` names no step that brings it about"
+            self.reporter.error("E0530", self.statement.formula.name.span, said, "write `T(x) for x while P`")
         if self.reporter.errors > before or typed_goal is None or typed_given is None:
             return None
         return ir.LeadsTo(
-            self.statement.name.text,
+            self.statement.formula.name.text,
             parameters,
             typed_given,
             typed_goal,
