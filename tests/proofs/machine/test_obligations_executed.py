@@ -21,7 +21,8 @@ from tests.proofs.machine.closed_smt import closed_text
 from tests.proofs.machine.drawn_machines import BY_HAND, drawn_machine
 from tests.proofs.machine.drawn_structures import NUMBERS_BELOW, NoState, drawn_structures
 from tests.proofs.machine.executed import same, stepped
-from tests.proofs.machine.obligation_cases import Case, Cases, conjunct_names
+from tests.proofs.machine.leads_to_cases import suite
+from tests.proofs.machine.obligation_cases import Case, conjunct_names
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Sort, Type
@@ -61,7 +62,7 @@ def compared(pool: SolverPool, machine: ir.Machine, seed: int, structures: int, 
     everything = conjuncts(machine)
     assert [conjunct.name for conjunct in everything] == conjunct_names(machine)
     some = tuple(conjunct for conjunct in everything if chance.random() < 0.6)
-    suites = [Cases(machine, known).groups() for known in (everything, some, ())]
+    suites = [suite(machine, known) for known in (everything, some, ())]
     formulas = [*(conjunct.formula for conjunct in everything)]
     for kind, state in drawn_structures(pool, machine, formulas, seed, structures):
         evaluated = Evaluated(state)
@@ -279,7 +280,7 @@ def asked_of_solver(pool: SolverPool, machine: ir.Machine, seed: int, structures
     asked: Counter[str] = Counter()
     chance = Random(seed)
     everything = conjuncts(machine)
-    suites = [Cases(machine, known).groups() for known in (everything, ())]
+    suites = [suite(machine, known) for known in (everything, ())]
     formulas = [conjunct.formula for conjunct in everything]
     for _, state in drawn_structures(pool, machine, formulas, seed, structures):
         evaluated = Evaluated(state)

@@ -16,6 +16,7 @@ from thence.dsl.ir.types import BOOL, NAT, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.syntax import Span
+from thence.spec.words import counted
 
 _TRUE = ir.Literal_(BOOL, True)
 
@@ -133,7 +134,7 @@ class _LeadsTo:
             return None
         takes = len(transition.parameters)
         if len(step.arguments) != takes:
-            said = f"`{name}` takes {takes} arguments, and {len(step.arguments)} are here"
+            said = f"`{name}` takes {counted(takes, 'argument')}, and {len(step.arguments)} stand here"
             self.reporter.error("E0530", step.span, said, "name one step for each value of the variables behind `for`")
             return None
         given = {
