@@ -27,10 +27,10 @@ from tests.proofs.machine.obligation_cases import Case, conjunct_names
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Sort, Type
 from thence.dsl.load import library, load
-from thence.proofs.logic.formula import Unsupported, conditional, conj, equal, free_locals, negation, substitute
+from thence.proofs.logic.formula import TRUE, Unsupported, conditional, conj, equal, free_locals, negation, substitute
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Structure, evaluate, tuples
-from thence.proofs.machine import obligations, transitions
+from thence.proofs.machine import leads_to, obligations, transitions
 from thence.proofs.machine.obligations import conjuncts
 from thence.proofs.machine.transitions import actions, enabled, step
 from thence.proofs.solving.solver import Check, SolverPool
@@ -240,11 +240,18 @@ def _as_it_is(expr: ir.Expr, machine: ir.Machine) -> ir.Expr:
     return expr
 
 
-@pytest.mark.parametrize(("name", "fault"), [("_updated", _at_other_places), ("initially", _as_it_is)])
+def _anything(claim: Any, step: Any, action: Any) -> ir.Expr:
+    """Something before the step is always said to shrink."""
+    return TRUE
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"), [("_updated", _at_other_places), ("initially", _as_it_is), ("_shrinks", _anything)]
+)
 def test_planted_faults_are_found(
     name: str, fault: Any, specify: Callable[[str], ir.Specification], pool: SolverPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = transitions if name == "_updated" else obligations
+    module = {"_updated": transitions, "initially": obligations, "_shrinks": leads_to}[name]
     monkeypatch.setattr(module, name, fault)
     (machine,) = specify(BY_HAND["stages"]).machines
     with pytest.raises(AssertionError, match="the goal is"):
