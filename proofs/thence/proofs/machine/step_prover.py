@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -83,6 +83,9 @@ WITNESS = "witness"
 
 _PRIME = "'"
 """Ends the names that are kept apart from those of a transition."""
+
+_LITTLE = 20_000
+"""The limit on a first attempt without any order."""
 
 _EFFORT = (200_000, 3_000_000)
 """Limits on the search for a stage of a proof without deadlock, in the solver's own measure of effort, so that every
@@ -283,12 +286,11 @@ def _needed(
     session: ProofSession, machine: ir.Machine, claim: Pursuit, possible: Sequence[First], known: Sequence[Conjunct]
 ) -> tuple[First, ...]:
     """As few of these as progress is proved with; all, where it is not."""
-    few = [tuple[First, ...](), *((each,) for each in possible)]
-    for effort in _EFFORT:
-        for attempts in (few, list(combinations(possible, 2)), [tuple(possible)]):
-            found = _easy(session, [progress(machine, claim, each, known) for each in attempts], effort)
-            if found:
-                return attempts[found[0]]
+    groups = [*((each,) for each in possible), *combinations(possible, 2), tuple(possible)]
+    attempts = [(tuple[First, ...](), _LITTLE), *((group, effort) for effort in _EFFORT for group in (*groups, ()))]
+    for group, effort in attempts:
+        if _easy(session, [progress(machine, claim, group, known)], effort):
+            return group
     return tuple(possible)
 
 
@@ -397,6 +399,12 @@ def _concluded(
     return undecided(f"{reason}; {tried}", facts, "\n".join([*shown, tried]), blamed)
 
 
+def _told(name: str, among: Collection[str]) -> str:
+    """A name of the statement, where a parameter of the transition may have the same one."""
+    plain = name.rstrip(_PRIME)
+    return f"the statement's {plain}" if plain != name and plain in among else plain
+
+
 def _state_text(machine: ir.Machine, discharge: Discharge) -> str:
     """The state in which an obligation fails, and the step."""
     model = discharge.countermodel
@@ -404,9 +412,7 @@ def _state_text(machine: ir.Machine, discharge: Discharge) -> str:
     names = names_of(model.structure)
     state = ", ".join(fact_lines(symbols(machine), model.structure, names)) or "nothing has happened"
     values = names.arguments(discharge.obligation.constants, model.environment)
-    own = {name for name in values if not name.endswith(_PRIME)}
-    apart = {name: f"the statement's {plain}" if (plain := name.rstrip(_PRIME)) in own else plain for name in values}
-    step = ", ".join(f"{apart.get(name, name)} = {value}" for name, value in values.items())
+    step = ", ".join(f"{_told(name, values)} = {value}" for name, value in values.items())
     return f"  in a state that the invariants allow: {state}\n  for {step}"
 
 
@@ -457,6 +463,11 @@ def _refutation(session: ProofSession, machine: ir.Machine, name: str, goal: Goa
     else:
         assert isinstance(goal, Falsification)
         shown = run_counterexample(machine, run, goal.formula)
+        if _eventual(machine, name) is not None:
+            steps, _, _ = shown.text.rpartition("\n")
+            instance = shown.facts.get("violated", {}).get(name, {})
+            said = f"  nothing but sends can happen now, and {name} is pending{instance_text(instance)}"
+            shown = replace(shown, text=f"{steps}\n{said}")
     facts = {"seed": session.options.seed, "timeout_ms": session.options.timeout_ms}
     return refutation(run, shown, facts)
 
