@@ -57,6 +57,11 @@ class Step:
     left: ir.Expr
 
     @property
+    def words(self) -> str:
+        """Its number and its transition."""
+        return f"step {self.number} ({self.action.name})"
+
+    @property
     def enabled(self) -> ir.Expr:
         """The guard of the transition, for these arguments."""
         pairs = zip(self.action.parameters, self.arguments, strict=True)
@@ -155,17 +160,17 @@ def leads_to_obligations(machine: ir.Machine, claim: Pursuit, known: Iterable[Co
             hypotheses = (*action.guards, pending, not_yet)
             done = ir.NamedFormula("not left", negation(step.left))
             goal = disj((after(negation(step.left), action), _shrinks(claim, step, action)))
-            add(f"{action.name} adds nothing to step {step.number}", (*hypotheses, done), goal, free)
+            add(f"{action.name} adds nothing to {step.words}", (*hypotheses, done), goal, free)
             left = ir.NamedFormula("left", step.left)
             less = disj((after(negation(step.left), action), _shrinks(claim, step, action)))
             enabled = ir.NamedFormula("enabled", step.enabled)
             other: tuple[ir.NamedFormula, ...] = ()
             if action.name == step.action.name:
                 taken = ir.NamedFormula("the step itself", step.happens)
-                add(f"{action.name} is done as step {step.number}", (*hypotheses, left, taken), less, free)
+                add(f"{action.name} is done as {step.words}", (*hypotheses, left, taken), less, free)
                 other = (ir.NamedFormula("not the step itself", negation(step.happens)),)
             kept = disj((after(step.enabled, action), less))
-            name = f"{action.name} keeps step {step.number} enabled"
+            name = f"{action.name} keeps {step.words} enabled"
             add(name, (*hypotheses, left, enabled, *other), kept, free)
     if machine.delivery != "off":
         for step in claim.steps:
@@ -173,7 +178,7 @@ def leads_to_obligations(machine: ir.Machine, claim: Pursuit, known: Iterable[Co
             if messages:
                 sent = conj(holds("sent", local(message)) for message in messages)
                 left = ir.NamedFormula("left", step.left)
-                add(f"step {step.number} is left for messages that were sent", (pending, left), sent, step.variables)
+                add(f"{step.words} is left for messages that were sent", (pending, left), sent, step.variables)
     return tuple(found)
 
 

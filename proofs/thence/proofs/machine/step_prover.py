@@ -390,6 +390,8 @@ def _concluded(
         return with_fragment(proved, obligations) if session.options.fragment else proved
     open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
     reason = attempt.missing or f"{open_ones[0].obligation.name}: {open_ones[0].reason}"
+    if _eventual(machine, name) is not None and not attempt.missing:
+        reason = f"the rule does not prove it: {reason}"
     keys = () if searched is None else (key for key in searched.unsearchable if key.rpartition(" ")[0] == name)
     tried = not_found(searched, keys, "refutes")
     shown = [reason]
