@@ -44,7 +44,7 @@ def judged(seed: int, specify: Callable[[str], ir.Specification], pool: SolverPo
     return counted
 
 
-SHORT = (6, 8, 16)
+SHORT = ("6", "8", "16")
 
 
 @pytest.mark.long(but=SHORT)
