@@ -30,6 +30,7 @@ PAGES = [
     ROOT / "docs" / "explanation" / "executions.md",
     ROOT / "docs" / "explanation" / "proofs.md",
     ROOT / "docs" / "explanation" / "decidability.md",
+    ROOT / "docs" / "explanation" / "liveness.md",
     ROOT / "docs" / "reference" / "conformance.md",
     ROOT / "docs" / "reference" / "campaigns.md",
     ROOT / "docs" / "explanation" / "mutation.md",

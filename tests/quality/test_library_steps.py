@@ -74,3 +74,30 @@ def test_mutants_starve_and_get_stuck() -> None:
     assert results["permits", f"{starving}: without starvation network_send"].verdict is Verdict.REFUTED
     assert results["permits", f"{starving}: causal"].verdict is Verdict.PROVED
     assert results["permits", f"{stuck}: without deadlock"].verdict is Verdict.REFUTED
+
+
+@pytest.mark.long(but=("fifo-sequence_numbers",))
+@pytest.mark.parametrize(
+    ("name", "machine"),
+    [
+        ("mf", "buffers"),
+        ("rst", "matrices_between_others"),
+        ("hybrid_basic", "permits"),
+        ("hybrid_optimal", "permission"),
+        ("fifo", "sequence_numbers"),
+        ("cbcast", "vector_clocks"),
+    ],
+)
+def test_every_message_is_delivered(name: str, machine: str) -> None:
+    """However many processes and messages, and though the application sends for ever."""
+    (result,) = proved(name, "delivery").values()
+    assert (result.subject, result.verdict, result.level) == (machine, Verdict.PROVED, Level.L3)
+
+
+@pytest.mark.long
+def test_mutants_do_not_deliver_every_message() -> None:
+    """Where waiting may grow for ever no run that ends shows it, and it is not proved."""
+    starving, stuck = "waits_for_every_permit", "no_permits"
+    results = proved("hybrid_basic", starving, stuck)
+    assert results["permits", f"{starving}: delivery"].verdict is Verdict.UNKNOWN
+    assert results["permits", f"{stuck}: delivery"].verdict is Verdict.REFUTED

@@ -113,6 +113,7 @@ def _machine_parts(machine: syntax.Machine) -> Iterator[Entry]:
     yield from _formulas("invariant", machine.invariants)
     yield from _formulas("stable", machine.stable)
     yield from _formulas("reachable", machine.reachable)
+    yield from _formulas("eventually", machine.eventual)
 
 
 def _protocol_parts(protocol: syntax.Protocol | syntax.Mutant) -> Iterator[Entry]:

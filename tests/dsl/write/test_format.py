@@ -177,6 +177,25 @@ expects = tuples(
 )
 stables = tuples(st.builds(s.Formula, names, small, parameters=parameters), 0, 1)
 reachables = tuples(st.builds(s.Formula, names, small), 0, 1)
+helping = st.builds(s.HelpStep, names, tuples(small, 0, 2), parameters, st.one_of(st.none(), small))
+
+
+def leading_to(formula: s.Formula, given: s.Expr | None, steps: tuple[s.HelpStep, ...]) -> s.LeadsTo:
+    """`goal`, or `given leads to goal`, with its steps."""
+    body = formula.body if given is None else s.Binary("leads to", given, formula.body)
+    return s.LeadsTo(replace(formula, body=body), steps)
+
+
+eventual = tuples(
+    st.builds(
+        leading_to,
+        st.builds(s.Formula, names, small, parameters=parameters),
+        st.one_of(st.none(), small),
+        tuples(helping, 1, 3),
+    ),
+    0,
+    1,
+)
 inductions = st.builds(s.Induction, names, name_lists, expressions)
 
 
@@ -278,6 +297,7 @@ declarations = st.one_of(
         stable=stables,
         reachable=reachables,
         sorts=tuples(sorts),
+        eventually=eventual,
         delivery=any_names,
         doc=docs,
     ),

@@ -30,6 +30,9 @@ machine asking:
   relation asked(p: process)
   transition ask_once(p: process): asked(p) := true
   invariant always: forall p. asked(p) or not asked(p)
+  eventually answered(q: process): asked(q) by:
+    ask_once(q)
+    ask_once(r) for r: process while not asked(r) and r != q
 
 protocol asks:
   role keeper: process = 0

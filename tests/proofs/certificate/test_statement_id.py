@@ -138,6 +138,25 @@ def test_different_statements_of_a_machine_have_different_ids(specify: Specify) 
     assert len({machine_statement_id(machine, name) for name in names}) == len(names)
 
 
+def test_what_leads_to_what_by_which_fair_transitions(specify: Specify) -> None:
+    """What is left to do is a hint; the transitions that runs are fair to are part of the statement."""
+    text = (
+        MACHINE
+        + """  eventually live(m): sent(m) leads to delivered(m) by:
+    deliver(m)
+"""
+    )
+
+    def of(old: str = "", new: str = "") -> str:
+        assert old in text
+        (machine,) = specify(text.replace(old, new)).machines
+        return machine_statement_id(machine, "live")
+
+    assert of("    deliver(m)\n", "    deliver(x) for x while x = m\n") == of()
+    assert of("sent(m) leads to delivered(m)", "sent(m) leads to seen(m)") != of()
+    assert of("sent(m) leads to delivered(m)", "delivered(m)") != of()
+
+
 def test_delivery_to_several_is_another_machine(specify: Specify) -> None:
     unicast, multicast = (
         specify(f"machine m:\n{item}  transition causal_send(m):\n    require true\n"

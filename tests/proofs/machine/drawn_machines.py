@@ -6,7 +6,7 @@ small stock, so that they meet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias
@@ -217,6 +217,7 @@ def drawn_machine(seed: int) -> str:
     sort = chance.choice(writer.sorts)
     name = NAMES[sort][0]
     lines.append(f"  stable kept({name}: {sort}): {writer.formula({name: sort}, 2, everything)}")
+    lines += _eventual(writer, transitions, Random(f"eventually {seed}"), everything)
     if writer.delivery != "off":
         claims = ["causal", "fifo", "at_most_once", "no_creation", "total_order", "causally_ordered"]
         claims += ["without deadlock", "without starvation deliver"]
@@ -224,6 +225,31 @@ def drawn_machine(seed: int) -> str:
     else:
         lines.append("  prove i0")
     return "\n".join(lines) + "\n"
+
+
+def _eventual(
+    writer: _Writer, transitions: Mapping[str, Sequence[str]], chance: Random, everything: frozenset[str]
+) -> list[str]:
+    """An `eventually` statement, with steps whose variables have the names of other bound variables."""
+    writer.chance = chance
+    sort = chance.choice(writer.sorts)
+    own = {NAMES[sort][1]: sort}
+    lines = [f"  eventually comes({NAMES[sort][1]}: {sort}): {writer.formula(own, 1, everything)} leads to"]
+    lines[0] += f" {writer.formula(own, 1, everything)} by:"
+    for name in chance.sample(sorted(transitions.keys() - {"causal_send"}), 2):
+        scope, arguments = dict(own), []
+        for type_ in transitions[name]:
+            fitting = [each for each, of in scope.items() if of == type_]
+            fresh = None if type_ == "nat" else writer.fresh(type_, scope)
+            if fresh is None or (fitting and chance.random() < 0.5):
+                fresh = chance.choice(fitting) if fitting else "0"
+            scope[fresh] = type_
+            arguments.append(fresh)
+        scope.pop("0", None)
+        bound = ", ".join(f"{each}: {of}" for each, of in scope.items() if each not in own)
+        said = f" for {bound}" if bound else ""
+        lines.append(f"    {name}({', '.join(arguments)}){said} while {writer.formula(scope, 2, everything)}")
+    return lines
 
 
 # --- by hand ---------------------------------------------------------------------------------------
@@ -250,6 +276,10 @@ machine stages:
   invariant lonely_ones: forall y. lonely(y) implies not (exists m. linked(y, m))
   invariant within: forall p. done(p) <= wanted(p)
   stable gone(m, x): linked(x, m) implies delivered(m)
+  eventually arrives(m): sent(m) leads to delivered(m) by:
+    post(x, src(m)) for x while before(x, m) and not network_sent(x)
+    deliver(x) for x while (x = m or hb(x, m)) and not delivered(x)
+    forget(m, x) for x while linked(x, m)
   prove csps, sps, causal, fifo, causally_ordered, total_order, no_creation, without deadlock
 """
 NUMBERS = """

@@ -21,7 +21,8 @@ from tests.proofs.machine.closed_smt import closed_text
 from tests.proofs.machine.drawn_machines import BY_HAND, drawn_machine
 from tests.proofs.machine.drawn_structures import NUMBERS_BELOW, NoState, drawn_structures
 from tests.proofs.machine.executed import same, stepped
-from tests.proofs.machine.obligation_cases import Case, Cases, conjunct_names
+from tests.proofs.machine.leads_to_cases import suite
+from tests.proofs.machine.obligation_cases import Case, conjunct_names
 
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
@@ -29,6 +30,7 @@ from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Sort, Type
 from thence.dsl.load import library, load
 from thence.proofs.logic import smt
 from thence.proofs.logic.formula import (
+    TRUE,
     Unsupported,
     conditional,
     conj,
@@ -40,7 +42,7 @@ from thence.proofs.logic.formula import (
 )
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Structure, evaluate, tuples
-from thence.proofs.machine import obligations, transitions
+from thence.proofs.machine import leads_to, obligations, transitions
 from thence.proofs.machine.obligations import conjuncts
 from thence.proofs.machine.transitions import actions, enabled, step
 from thence.proofs.solving.solver import Check, SolverPool
@@ -72,7 +74,7 @@ def compared(pool: SolverPool, machine: ir.Machine, seed: int, structures: int, 
     everything = conjuncts(machine)
     assert [conjunct.name for conjunct in everything] == conjunct_names(machine)
     some = tuple(conjunct for conjunct in everything if chance.random() < 0.6)
-    suites = [Cases(machine, known).groups() for known in (everything, some, ())]
+    suites = [suite(machine, known) for known in (everything, some, ())]
     formulas = [*(conjunct.formula for conjunct in everything)]
     for kind, state in drawn_structures(pool, machine, formulas, seed, structures):
         evaluated = Evaluated(state)
@@ -254,11 +256,18 @@ def _as_it_is(expr: ir.Expr, machine: ir.Machine) -> ir.Expr:
     return expr
 
 
-@pytest.mark.parametrize(("name", "fault"), [("_updated", _at_other_places), ("initially", _as_it_is)])
+def _anything(claim: Any, step: Any, action: Any) -> ir.Expr:
+    """Something before the step is always said to shrink."""
+    return TRUE
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"), [("_updated", _at_other_places), ("initially", _as_it_is), ("_shrinks", _anything)]
+)
 def test_planted_faults_are_found(
     name: str, fault: Any, specify: Callable[[str], ir.Specification], pool: SolverPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = transitions if name == "_updated" else obligations
+    module = {"_updated": transitions, "initially": obligations, "_shrinks": leads_to}[name]
     monkeypatch.setattr(module, name, fault)
     (machine,) = specify(BY_HAND["stages"]).machines
     with pytest.raises(AssertionError, match="the goal is"):
@@ -321,7 +330,7 @@ def asked_of_solver(pool: SolverPool, machine: ir.Machine, seed: int, structures
     asked: Counter[str] = Counter()
     chance = Random(seed)
     everything = conjuncts(machine)
-    suites = [Cases(machine, known).groups() for known in (everything, ())]
+    suites = [suite(machine, known) for known in (everything, ())]
     formulas = [conjunct.formula for conjunct in everything]
     for _, state in drawn_structures(pool, machine, formulas, seed, structures):
         evaluated = Evaluated(state)

@@ -35,7 +35,8 @@ KEYWORDS: dict[str, str] = {
     "assume": "`assume NAME, ...`: the properties that a theorem starts from.",
     "prove": "`prove NAME, ...`: the properties that are to be proved.",
     "needs": "`needs NAME, ...`: without this assumption the theorem is false. A countermodel must be found.",
-    "by": "`by induction on r(a, b) claim: P`",
+    "by": "`by induction on r(a, b) claim: P`. In a machine, `by:` and the steps that bring about what is "
+    "eventually so, each `T(x) for x while P`.",
     "induction": "`by induction on r(a, b) claim: P` proves P for all pairs of the inductive relation r.",
     "claim": "`claim: P` is what the induction proves.",
     "transition": "`transition NAME(m):` is one atomic step of a machine: `require`s and updates, which all read the "

@@ -23,7 +23,7 @@ class Members:
     Attributes:
         values: sorts, functions, relations, state variables, records and other types: what expressions name.
         fields: of records, by record and field.
-        statements: axioms, properties, invariants, stable and reachable formulas.
+        statements: axioms, properties, invariants, stable, reachable and eventual formulas.
         events: inputs, and timers that have a name.
         packets: the names of the parameters of each packet kind and input.
         functions: relations and functions of another declaration, which stand with arguments only.
@@ -165,6 +165,7 @@ def _of_machine(members: Members, machine: syntax.Machine | syntax.Mutant) -> No
         members.declare(members.transitions, "transition", transition.name, detail)
     if isinstance(machine, syntax.Machine):
         _formulas(members, "axiom", machine.axioms)
+        _formulas(members, "eventually", machine.eventual)
     _formulas(members, "invariant", machine.invariants)
     _formulas(members, "stable", machine.stable)
     _formulas(members, "reachable", machine.reachable)

@@ -207,8 +207,21 @@ class _Names:
         self._definitions(machine.definitions, members)
         self._formulas((*machine.axioms, *machine.invariants, *machine.stable, *machine.reachable), members)
         self._transitions(machine.transitions, members)
+        for each in machine.eventually:
+            self._leads_to(each, members)
         self._listed(machine.prove, {**members.statements, **members.transitions})
         self._expects(machine.expects, members, "")
+
+    def _leads_to(self, statement: syntax.LeadsTo, members: Members) -> None:
+        self._declared((statement.formula.name,), members.statements)
+        names = self.bodies.parameters(statement.formula.parameters, statement.span, members)
+        self.bodies.expression(statement.formula.body, members, names)
+        for step in statement.steps:
+            self._listed((step.transition,), members.transitions)
+            own = {**names, **self.bodies.parameters(step.variables, step.span, members)}
+            self.bodies.all(step.arguments, members, own)
+            if step.left is not None:
+                self.bodies.expression(step.left, members, own)
 
     def _transitions(self, transitions: Iterable[syntax.Transition], members: Members) -> None:
         for transition in transitions:

@@ -25,11 +25,12 @@ from thence.proofs.logic.formula import Unsupported, conj, equal, forall, implie
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import evaluate
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
+from thence.proofs.machine.leads_to import leads_to_obligations, progress, pursuit
 from thence.proofs.machine.obligations import conjuncts, delivered_once, impossible, preservations, signature_of
 from thence.proofs.machine.prover import statement_formula, stating
 from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching, search
 from thence.proofs.machine.starvation import starvation_obligations
-from thence.proofs.machine.step_prover import prove_steps, step_goals, step_statements, waiting_for
+from thence.proofs.machine.step_prover import first_of_steps, prove_steps, step_goals, step_statements, waiting_for
 from thence.proofs.machine.step_statements import stable_obligations
 from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.prove import expected_names
@@ -134,7 +135,7 @@ def _goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[Goal,
     reachable = {formula.name: formula for formula in machine.reachable}
     if name in reachable:
         return (reaching(reachable[name]),)
-    if is_about_steps(name) or name in {stable.formula.name for stable in machine.stable}:
+    if is_about_steps(name) or name in step_statements(machine):
         return step_goals(session, machine, name)
     return (Falsification(statement_formula(machine, name)),)
 
@@ -253,6 +254,12 @@ class _Trial:
     def _about_steps(self, name: str) -> list[Obligation]:
         """The obligations of a statement that the changed transition has a part in."""
         transition = starving_transition(name)
+        eventual = next((each for each in self._mutated.eventually if each.name == name), None)
+        if eventual is not None:
+            claim = pursuit(self._mutated, eventual)
+            first, _ = first_of_steps(self._session, self._mutated, claim, self._facts)
+            asked = leads_to_obligations(self._mutated, claim, self._facts)
+            return [*(each for each in asked if not each.by_frame), progress(self._mutated, claim, first, self._facts)]
         if transition is None:
             stable = next(each for each in self._mutated.stable if each.formula.name == name)
             asked = stable_obligations(self._mutated, stable, self._facts)

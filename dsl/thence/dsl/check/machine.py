@@ -9,6 +9,7 @@ from thence.dsl.check.built_in import built_in_axioms
 from thence.dsl.check.definitions import with_definitions
 from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.result_names import check_names_of_machine
+from thence.dsl.check.stated.leads_to import check_leads_to
 from thence.dsl.check.step_claims import check_stables, provable_names, statement_names
 from thence.dsl.check.symbols import SymbolTable, check_formulas
 from thence.dsl.check.terms.delivery import check_machine_delivery
@@ -73,6 +74,7 @@ def check_machine(
     invariants = check_formulas(machine.invariants, "invariant", checker, {})
     stable = check_stables(machine.stable, checker, {})
     reachable = check_formulas(machine.reachable, "reachable formula", checker, {})
+    eventually = check_leads_to(machine.eventually, checker, transitions, {})
     check_names_of_machine(machine, reporter)
     prove = _prove(machine, table, checker)
     of = f"machine `{machine.name.text}`"
@@ -99,6 +101,7 @@ def check_machine(
         delivery=delivery,
         stable=stable,
         reachable=reachable,
+        eventually=eventually,
         constants=tuple(constants),
         sorts=tuple(sorts.values()),
         ordered=ordered,
@@ -249,7 +252,8 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
                 f"`{name.text}` is about network sends",
                 "declare `relation network_sent(m: message)` and set it where a message is network-sent",
             )
-    if not (machine.prove or machine.invariants or machine.stable or machine.reachable):
+    stated = (*machine.prove, *machine.invariants, *machine.stable, *machine.reachable, *machine.eventually)
+    if not stated:
         report(
             "E0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`"
         )

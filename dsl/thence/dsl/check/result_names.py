@@ -24,7 +24,7 @@ _HYPOTHESES = frozenset({"not_sent", "quiescent", "waiting", "claim", "chain", "
 
 def article(what: str) -> str:
     """The kind of a declaration with its article."""
-    return f"an {what}" if what[0] in "aeio" else f"a {what}"
+    return f"an {what}" if what.lstrip("`")[0] in "aeio" else f"a {what}"
 
 
 def is_kept(name: str) -> bool:
@@ -48,7 +48,8 @@ def check_names_of_machine(machine: syntax.Machine, reporter: Reporter) -> None:
     namespace.enter("invariant", machine.invariants)
     namespace.enter("stable formula", machine.stable)
     namespace.enter("reachable formula", machine.reachable)
-    for formula in (*machine.invariants, *machine.stable, *machine.reachable):
+    namespace.enter("`eventually` statement", machine.eventual)
+    for formula in (*machine.invariants, *machine.stable, *machine.reachable, *machine.eventual):
         if formula.name.text in MACHINE_PROPERTIES:
             what = f"`{formula.name.text}` is the name of a built-in property"
             reporter.error("E0519", formula.name.span, what, "write `prove` to prove it")
@@ -131,7 +132,7 @@ def check_names_of_file(file: syntax.File, reporter: Reporter) -> None:
         names.setdefault(name.text, (what, name.span))
     for machine in file.declarations:
         if isinstance(machine, syntax.Machine):
-            for formula in (*machine.invariants, *machine.stable, *machine.reachable):
+            for formula in (*machine.invariants, *machine.stable, *machine.reachable, *machine.eventual):
                 other = names.get(formula.name.text)
                 if other is not None and other[0] in ("theorem", "machine", "mutant"):
                     reporter.error(

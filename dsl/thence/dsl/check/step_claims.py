@@ -68,7 +68,7 @@ def _parameters(formula: syntax.Formula, checker: ExpressionChecker) -> list[Typ
 
 def statement_names(machine: syntax.Machine) -> set[str]:
     """Everything that `expect` can be about in a machine, by name."""
-    formulas = (*machine.invariants, *machine.stable, *machine.reachable)
+    formulas = (*machine.invariants, *machine.stable, *machine.reachable, *machine.eventual)
     own = {formula.name.text for formula in formulas} - {""}
     if machine_delivery_of(machine.delivery) == "off":
         return own
@@ -78,6 +78,6 @@ def statement_names(machine: syntax.Machine) -> set[str]:
 
 
 def provable_names(machine: syntax.Machine) -> set[str]:
-    """The names under `prove`; `stable` and `reachable` formulas are stated already."""
-    stated = {formula.name.text for formula in (*machine.stable, *machine.reachable)}
+    """The names under `prove`; `stable`, `reachable` and `eventually` formulas are stated already."""
+    stated = {formula.name.text for formula in (*machine.stable, *machine.reachable, *machine.eventual)}
     return statement_names(machine) - stated

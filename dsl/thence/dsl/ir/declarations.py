@@ -54,6 +54,33 @@ class Stable:
 
 
 @dataclass(frozen=True, slots=True)
+class HelpStep:
+    """Steps that a `leads to` of a machine waits for: `transition(arguments)`, for each value of the variables of which
+    `left` is true. An argument is a variable, a parameter, or a term of what never changes.
+    """
+
+    transition: str
+    arguments: tuple[Expr, ...]
+    variables: tuple[Variable, ...]
+    left: Expr
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LeadsTo:
+    """In every run that is weakly fair to the transitions of `steps`: whenever `given` is true, `goal` is true then or
+    later, for each value of the parameters. `steps`, in order, are the measure of what is left to do.
+    """
+
+    name: str
+    parameters: tuple[Variable, ...]
+    given: Expr
+    goal: Expr
+    steps: tuple[HelpStep, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A relation (result bool) or function of a theory or machine."""
 
@@ -176,6 +203,7 @@ class Machine(Declaration):
     delivery: MachineDelivery = field(default="unicast", kw_only=True)
     stable: tuple[Stable, ...] = field(default=(), kw_only=True)
     reachable: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
+    eventually: tuple[LeadsTo, ...] = field(default=(), kw_only=True)
     constants: tuple[str, ...] = field(default=(), kw_only=True)
     sorts: tuple[Sort, ...] = field(default=(), kw_only=True)
     ordered: tuple[str, ...] = field(default=(), kw_only=True)

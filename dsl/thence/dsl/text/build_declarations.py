@@ -232,6 +232,7 @@ class Builder(ScenarioBuilder):
             invariants=block.stated("invariant"),
             stable=block.stated("stable"),
             reachable=block.stated("reachable"),
+            eventually=pick(block.items, syntax.LeadsTo),
             prove=block.names("prove"),
             expects=pick(block.items, Expect),
             delivery=block.names("delivery"),
@@ -244,6 +245,22 @@ class Builder(ScenarioBuilder):
         """A lone `pass` is the empty body: nothing but what is built in."""
         body = c[4] if c[4] != (syntax.Pass(),) else ()
         return syntax.Transition(c[1], c[2].items, body, span=extent(c))
+
+    def leads_to(self, c: Children) -> syntax.LeadsTo:
+        """`eventually NAME(m): P leads to Q by: ...`."""
+        by = next(i for i, child in enumerate(c) if isinstance(child, Word) and str(child) == "by")
+        block = _Items(c[by:])
+        self.no_doc(block, c)
+        parameters = c[2].items if isinstance(c[2], Section) else ()
+        formula = Formula(c[1], c[by - 1], parameters=parameters, span=extent(c[:by]))
+        return syntax.LeadsTo(formula, pick(block.items, syntax.HelpStep), span=extent(c))
+
+    def help_step(self, c: Children) -> syntax.HelpStep:
+        """`T(x) for x while P`."""
+        closing = next(i for i, child in enumerate(c) if isinstance(child, Word) and child.type == "RPAR")
+        arguments = tuple(child for child in c[1:closing] if not isinstance(child, Word))
+        left = c[-1] if str(c[-2]) == "while" else None
+        return syntax.HelpStep(c[0], arguments, pick(c, syntax.Parameter), left, span=extent(c))
 
     # --- protocols -----------------------------------------------------------------------------
 

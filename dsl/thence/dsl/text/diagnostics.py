@@ -140,6 +140,9 @@ CODES: dict[str, str] = {
     "E0519": "An invariant takes the name of a built-in property.",
     "E0520": "An axiom speaks about something that transitions change.",
     "E0521": "A machine cannot declare this sort: processes and messages are built in.",
+    "E0530": "A machine's `eventually` waits for a step that is none of its transitions, for a send, or for no step.",
+    "E0531": "An argument of a step that is waited for changes.",
+    "E0532": "The steps that are waited for are counted by numbers, or by an order: there may be infinitely many.",
     # E06xx: scopes, links, mutants, expectations, scenarios
     "E0601": "A scope of this name does not exist for the protocol.",
     "E0602": "The number of processes, sends, faults or ticks is out of range.",

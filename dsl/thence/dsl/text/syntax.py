@@ -130,7 +130,10 @@ class Parameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Formula(Node):
-    """A named formula; a formula that the text does not name has the empty name. Only a `stable` one has parameters."""
+    """A named formula; a formula that the text does not name has the empty name.
+
+    Only the formulas of `stable` and of a machine's `eventually` have parameters.
+    """
 
     name: Name
     body: Expr
@@ -282,6 +285,24 @@ class Transition(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class HelpStep(Node):
+    """`deliver(x) for x while P`: a line of `by:`. `variables` stand behind `for`, `left` behind `while`."""
+
+    transition: Name
+    arguments: tuple[Expr, ...]
+    variables: tuple[Parameter, ...] = ()
+    left: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeadsTo(Node):
+    """`eventually NAME(m): P leads to Q by:` of a machine, with the steps that bring Q about; P may be left out."""
+
+    formula: Formula
+    steps: tuple[HelpStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Machine(Declaration):
     """State over any number of processes and messages; see the language reference for what comes built in.
 
@@ -299,8 +320,14 @@ class Machine(Declaration):
     delivery: tuple[Name, ...] = ()
     stable: tuple[Formula, ...] = field(default=(), kw_only=True)
     reachable: tuple[Formula, ...] = field(default=(), kw_only=True)
+    eventually: tuple[LeadsTo, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
     sorts: tuple[SortDecl, ...] = field(default=(), kw_only=True)
+
+    @property
+    def eventual(self) -> tuple[Formula, ...]:
+        """The formulas of `eventually`."""
+        return tuple(each.formula for each in self.eventually)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ _Item: TypeAlias = (
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
     | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.LinkLine | syntax.ScenarioStep
     | syntax.Assertion | syntax.Definition | syntax.NamedValue | syntax.Given | syntax.Promise
-    | syntax.Change
+    | syntax.Change | syntax.LeadsTo
 )  # fmt: skip
 
 
@@ -210,7 +210,7 @@ class _Printer:
                     *_stated("axiom", m.axioms),
                     *m.transitions,
                 ]
-                return [*items, *m.definitions, *_states(m), *_listed("prove", m.prove), *m.expects]
+                return [*items, *m.definitions, *_states(m), *m.eventually, *_listed("prove", m.prove), *m.expects]
             case syntax.Protocol() as p:
                 items = [*_listed("delivery", p.delivery), *_listed("network", p.network), *p.values]
                 items += [*p.messages, *p.records]
@@ -256,6 +256,8 @@ class _Printer:
                 return self.formula(item, f"{keyword}{name}:", formula, 1)
             case syntax.Promise(formula, fairness, weakly):
                 return self.formula(item, f"eventually {formula.name.text}{_fairness(fairness, weakly)}:", formula, 1)
+            case syntax.LeadsTo():
+                return self.leads_to(item)
             case syntax.Induction(relation, variables, claim):
                 header = f"by induction on {relation.text}({_names(variables)}) claim:"
                 return self.formula(item, header, Formula(Name(""), claim), 1)
@@ -418,6 +420,18 @@ class _Printer:
             return starting_at(item, lines_of(f"{header:<{width}} ", formula.body, depth))
         doc = self.doc(formula.doc, depth + 1, start, body - 1)
         return starting_at(item, [Line(depth, header), *doc, *lines_of("", formula.body, depth + 1)])
+
+    def leads_to(self, item: syntax.LeadsTo) -> list[Line]:
+        """The statement, then a line for each of its steps."""
+        formula = item.formula
+        taken = f"({_parameters(formula.parameters)})" if formula.parameters else ""
+        lines = starting_at(item, lines_of(f"eventually {formula.name.text}{taken}: ", formula.body, 1, " by:"))
+        for step in item.steps:
+            text = f"{step.transition.text}({', '.join(text_of(each) for each in step.arguments)})"
+            text += f" for {_parameters(step.variables)}" if step.variables else ""
+            own = [Line(2, text)] if step.left is None else lines_of(f"{text} while ", step.left, 2)
+            lines += starting_at(step, own)
+        return lines
 
     def state(self, variables: tuple[syntax.StateVar, ...], previous: Line) -> list[Line]:
         first = variables[0].span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_AFTER = ("prove ", "expect ", "stable ", "reachable ")
+_AFTER = ("prove ", "expect ", "stable ", "reachable ", "eventually ")
 """The lines of a machine before which its invariants stand."""
 
 

@@ -234,6 +234,12 @@ def _said_of_machine(machine: ir.Machine, name: str) -> tuple[str, ...]:
     for formula in machine.reachable:
         if formula.name == name:
             return (f"some run reaches: {show_expression(formula.body)}",)
+    for each in machine.eventually:
+        if each.name == name:
+            fair = ", ".join(dict.fromkeys(step.transition for step in each.steps))
+            given, goal = show_expression(each.given), show_expression(each.goal)
+            runs = f"in every run of finitely many processes that is weakly fair to {fair}"
+            return (f"{runs}, whenever {given}, then or later {goal}",)
     if name == WITHOUT_DEADLOCK:
         formula = no_deadlock(machine)
         return (f"in every reachable state: {show_expression(formula.body)}",)

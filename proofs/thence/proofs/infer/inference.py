@@ -192,7 +192,12 @@ def infer(
     started = time.monotonic()
     goals = goals_of(machine)
     stated = replace(
-        machine, expects=(), stable=(), reachable=(), prove=tuple(name for name in machine.prove if name in goals)
+        machine,
+        expects=(),
+        stable=(),
+        reachable=(),
+        eventually=(),
+        prove=tuple(name for name in machine.prove if name in goals),
     )
     stated = replace(stated, invariants=tuple(each for each in machine.invariants if each.name in goals))
     search = _Search(session, stated, limits, note, aids or Aids())
@@ -485,6 +490,7 @@ class _Search:
             *(transition.name for transition in machine.transitions),
             *(each.name for each in (*machine.invariants, *machine.axioms, *machine.reachable)),
             *(each.formula.name for each in machine.stable),
+            *(each.name for each in machine.eventually),
             *machine.prove,
             *machine_builtins.MACHINE_PROPERTIES,
             machine_builtins.HISTORY,

@@ -55,7 +55,8 @@ def stating(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
     """The machine with these built-in properties under `prove` too, where it has the symbols that they speak about."""
     known = {symbol.name for symbol in symbols(machine)}
     formulas = (*machine.invariants, *machine.reachable, *(stable.formula for stable in machine.stable))
-    stated = {HISTORY, *machine.prove, *(formula.name for formula in formulas)}
+    eventually = (each.name for each in machine.eventually)
+    stated = {HISTORY, *machine.prove, *eventually, *(formula.name for formula in formulas)}
     more = [name for name in dict.fromkeys(names) if name not in stated]
     sayable = (
         name for name in more if is_about_steps(name) or symbols_of(statement_formula(machine, name).body) <= known

@@ -1,9 +1,10 @@
-"""Statements about steps, proved or refuted by a run: `stable`, `reachable`, `without starvation` and `deadlock`."""
+"""Statements about steps, proved or refuted by a run: `stable`, `reachable`, `eventually`, and `without ...`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, is_about_steps, starving_transition
@@ -13,6 +14,18 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set, proved_conjuncts
+from thence.proofs.machine.leads_to import (
+    First,
+    Pursuit,
+    leads_to_obligations,
+    never_pending,
+    not_pending_at_rest,
+    possible_orders,
+    progress,
+    pursuit,
+    strict_order,
+    words,
+)
 from thence.proofs.machine.obligations import Conjunct, consequence
 from thence.proofs.machine.prover import refutation
 from thence.proofs.machine.reachability import (
@@ -68,16 +81,23 @@ from thence.spec.words import counted
 WITNESS = "witness"
 """The key of the run that shows that a `reachable` formula is reached."""
 
+_PRIME = "'"
+"""Ends the names that are kept apart from those of a transition."""
+
+_LITTLE = 20_000
+"""The limit on a first attempt without any order."""
+
 _EFFORT = (200_000, 3_000_000)
 """Limits on the search for a stage of a proof without deadlock, in the solver's own measure of effort, so that every
 machine finds the same stages. The larger limit is tried where the smaller one finds no stage."""
 
 
 def step_statements(machine: ir.Machine) -> tuple[str, ...]:
-    """The names of the statements about steps: stable formulas, reachable formulas, and those under `prove`."""
+    """The names of the statements about steps: `stable`, `reachable`, `eventually`, and those under `prove`."""
     stable = (each.formula.name for each in machine.stable)
     reachable = (formula.name for formula in machine.reachable)
-    return (*stable, *reachable, *(name for name in machine.prove if is_about_steps(name)))
+    eventually = (each.name for each in machine.eventually)
+    return (*stable, *reachable, *eventually, *(name for name in machine.prove if is_about_steps(name)))
 
 
 def refuted_steps(session: ProofSession, machine: ir.Machine, names: Iterable[str]) -> dict[str, Assessment]:
@@ -137,6 +157,9 @@ def _attempt(session: ProofSession, machine: ir.Machine, name: str, known: Seque
     transition = starving_transition(name)
     if transition is not None:
         return _attempt_starvation(session, machine, transition, known)
+    eventual = _eventual(machine, name)
+    if eventual is not None:
+        return _attempt_leads_to(session, machine, eventual, known)
     stable = next(each for each in machine.stable if each.formula.name == name)
     done = session.discharge(stable_obligations(machine, stable, known))
     return _Attempt(done, "every transition keeps it true")
@@ -212,6 +235,63 @@ def _comes_to_rest(
 
 def _all_proved(session: ProofSession, claims: Sequence[Obligation]) -> bool:
     return all(each.proved for each in session.discharge(claims, look_for_models=False))
+
+
+def _eventual(machine: ir.Machine, name: str) -> ir.LeadsTo | None:
+    """The `eventually` statement of this name; None if there is none."""
+    return next((each for each in machine.eventually if each.name == name), None)
+
+
+def _attempt_leads_to(
+    session: ProofSession, machine: ir.Machine, statement: ir.LeadsTo, known: Sequence[Conjunct]
+) -> _Attempt:
+    """What is left to do only shrinks, and is never stuck: see NOTE(leads-to)."""
+    claim = pursuit(machine, statement)
+    done = session.discharge(leads_to_obligations(machine, claim, known))
+    fair = ", ".join(dict.fromkeys(step.action.name for step in claim.steps))
+    if not all(each.proved for each in done):
+        return _Attempt(done, "")
+    shown = search(session, machine, {"pending": Falsification(never_pending(statement))})
+    if "pending" not in shown.runs:
+        never = f"no state was found in which it is pending ({shown.unknown or shown.scope}): it may say nothing"
+        return _Attempt(done, "", never)
+    first, ordered = first_of_steps(session, machine, claim, known)
+    (enabled,) = session.discharge((progress(machine, claim, first, known),))
+    orders = f", by {' and '.join(map(words, first))}" if first else ""
+    said = f"in every run that is weakly fair to {fair}: what is left to do shrinks{orders}"
+    example = f"a state in which it is pending: {witness_text(shown.runs['pending'])}"
+    return _Attempt((*done, *ordered, enabled), f"{said}\n{example}")
+
+
+def first_of_steps(
+    session: ProofSession, machine: ir.Machine, claim: Pursuit, known: Sequence[Conjunct]
+) -> tuple[tuple[First, ...], tuple[Discharge, ...]]:
+    """What comes first among the things that are left, as far as progress needs it; and that its orders are strict."""
+    strict: dict[str, bool] = {}
+    possible: list[First] = []
+    for each in possible_orders(machine, claim):
+        name = each.order.name
+        if name not in strict:
+            own = strict_order(machine, each, known)
+            strict[name] = each.by_number or len(_easy(session, own, _EFFORT[1])) == len(own)
+        if strict[name]:
+            possible.append(each)
+    chosen = _needed(session, machine, claim, possible, known)
+    orders = {each.order.name: each for each in chosen if not each.by_number}
+    wanted = [obligation for each in orders.values() for obligation in strict_order(machine, each, known)]
+    return chosen, session.discharge(wanted)
+
+
+def _needed(
+    session: ProofSession, machine: ir.Machine, claim: Pursuit, possible: Sequence[First], known: Sequence[Conjunct]
+) -> tuple[First, ...]:
+    """As few of these as progress is proved with; all, where it is not."""
+    groups = [*((each,) for each in possible), *combinations(possible, 2), tuple(possible)]
+    attempts = [(tuple[First, ...](), _LITTLE), *((group, effort) for effort in _EFFORT for group in (*groups, ()))]
+    for group, effort in attempts:
+        if _easy(session, [progress(machine, claim, group, known)], effort):
+            return group
+    return tuple(possible)
 
 
 def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]) -> _Attempt:
@@ -310,6 +390,8 @@ def _concluded(
         return with_fragment(proved, obligations) if session.options.fragment else proved
     open_ones = [discharge for discharge in attempt.discharges if not discharge.proved]
     reason = attempt.missing or f"{open_ones[0].obligation.name}: {open_ones[0].reason}"
+    if _eventual(machine, name) is not None and not attempt.missing:
+        reason = f"the rule does not prove it: {reason}"
     keys = () if searched is None else (key for key in searched.unsearchable if key.rpartition(" ")[0] == name)
     tried = not_found(searched, keys, "refutes")
     shown = [reason]
@@ -319,6 +401,12 @@ def _concluded(
     return undecided(f"{reason}; {tried}", facts, "\n".join([*shown, tried]), blamed)
 
 
+def _told(name: str, among: Collection[str]) -> str:
+    """A name of the statement, where a parameter of the transition may have the same one."""
+    plain = name.rstrip(_PRIME)
+    return f"the statement's {plain}" if plain != name and plain in among else plain
+
+
 def _state_text(machine: ir.Machine, discharge: Discharge) -> str:
     """The state in which an obligation fails, and the step."""
     model = discharge.countermodel
@@ -326,7 +414,7 @@ def _state_text(machine: ir.Machine, discharge: Discharge) -> str:
     names = names_of(model.structure)
     state = ", ".join(fact_lines(symbols(machine), model.structure, names)) or "nothing has happened"
     values = names.arguments(discharge.obligation.constants, model.environment)
-    step = ", ".join(f"{name} = {value}" for name, value in values.items())
+    step = ", ".join(f"{_told(name, values)} = {value}" for name, value in values.items())
     return f"  in a state that the invariants allow: {state}\n  for {step}"
 
 
@@ -359,6 +447,9 @@ def step_goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[G
     if transition is not None:
         state, _ = waiting_for(session, machine, transition)
         return (Falsification(waits_at_rest(machine, state)), *additions(state))
+    eventual = _eventual(machine, name)
+    if eventual is not None:
+        return (Falsification(not_pending_at_rest(machine, eventual)),)
     return tuple(loss(each) for each in machine.stable if each.formula.name == name)
 
 
@@ -374,6 +465,11 @@ def _refutation(session: ProofSession, machine: ir.Machine, name: str, goal: Goa
     else:
         assert isinstance(goal, Falsification)
         shown = run_counterexample(machine, run, goal.formula)
+        if _eventual(machine, name) is not None:
+            steps, _, _ = shown.text.rpartition("\n")
+            instance = shown.facts.get("violated", {}).get(name, {})
+            said = f"  nothing but sends can happen now, and {name} is pending{instance_text(instance)}"
+            shown = replace(shown, text=f"{steps}\n{said}")
     facts = {"seed": session.options.seed, "timeout_ms": session.options.timeout_ms}
     return refutation(run, shown, facts)
 

@@ -48,9 +48,13 @@ def export_machine(
     sorts = {"process": "Process", "message": "Message"}
     scope = Scope(names, process="", symbols=variables, sorts=sorts)
     writer = _Writer(machine, transitions, declared, frozenset(arbitrary), scope)
+    notes = tuple(
+        f"`eventually {each.name}` is not in the export: `thence prove` proves it" for each in machine.eventually
+    )
     lines = [
         f"---- MODULE {module} ----",
         f"(* {machine.name}: {processes} processes and {messages} messages *)",
+        *(f"(* {note} *)" for note in notes),
         "EXTENDS Thence",
         "",
         "CONSTANTS Process, Message",
@@ -73,7 +77,7 @@ def export_machine(
         "",
     ]
     files = {f"{module}.tla": "\n".join(lines), f"{module}.cfg": "\n".join(configuration), "Thence.tla": prelude()}
-    return Exported(module, files)
+    return Exported(module, files, notes)
 
 
 @dataclass(slots=True)

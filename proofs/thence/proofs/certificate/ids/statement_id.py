@@ -84,6 +84,11 @@ def goal_form(machine: ir.Machine, name: str) -> Form:
     for formula in machine.reachable:
         if formula.name == name:
             return ["reachable", term(formula.body, {})]
+    for each in machine.eventually:
+        if each.name == name:
+            bound = _bound(each.parameters)
+            fair = sorted({step.transition for step in each.steps})
+            return ["leads to", _types(each.parameters), term(each.given, bound), term(each.goal, bound), fair]
     if name == HISTORY:
         return ["always", _formulas(history_facts(machine.delivery))]
     if name == WITHOUT_DEADLOCK:
