@@ -186,9 +186,14 @@ class Bound(Expression):
 
 @dataclass(frozen=True, slots=True)
 class InFlight(Expression):
-    """The packets of a kind that are in flight, as a queue of records: their parameters, then both ends."""
+    """The packets of a kind that are in flight, as a queue of records: their parameters, then both ends.
+
+    With `ahead`, a name for another packet in flight: those on its channel that arrive before it. There are none where
+    channels do not keep their order.
+    """
 
     kind: str
+    ahead: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

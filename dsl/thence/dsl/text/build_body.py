@@ -184,7 +184,7 @@ class BodyBuilder(Transformer[Word, Any]):
         return syntax.Binder(c[0], None, c[2], span=extent(c))
 
     def binder_in_flight(self, c: Children) -> syntax.Binder:
-        """`KIND(a, ...) from p to q in flight`."""
+        """`KIND(a, ...) from p to q in flight`, with or without `ahead`."""
         closing = next(at for at, child in enumerate(c) if isinstance(child, Word) and child.type == "RPAR")
         rest = any(isinstance(child, Word) and child.type == "ELLIPSIS" for child in c)
         behind = zip(c[closing + 1 :], c[closing + 2 :], strict=False)
@@ -194,6 +194,7 @@ class BodyBuilder(Transformer[Word, Any]):
             rest,
             ends.get("from"),
             ends.get("to"),
+            ahead=str(c[-1]) == "ahead",
             span=extent(c),
         )
         return syntax.Binder(c[0], packet=pattern, span=extent(c))

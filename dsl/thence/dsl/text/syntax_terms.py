@@ -199,12 +199,16 @@ class Conditional(Node):
 
 @dataclass(frozen=True, slots=True)
 class PacketPattern(Node):
-    """`KIND(a, b, ...) from p to q`: names for what a packet has; with `rest`, the other parameters have none."""
+    """`KIND(a, b, ...) from p to q`: names for what a packet has; with `rest`, the other parameters have none.
+
+    `ahead`: the packet is on the channel of the packet around it, and arrives before that.
+    """
 
     parameters: tuple[Name, ...]
     rest: bool
     sender: Name | None
     receiver: Name | None
+    ahead: bool = False
 
 
 Verb: TypeAlias = Literal["delivers", "receives", "does"]

@@ -48,7 +48,7 @@ def _in_flight(kind: str, packet: PacketPattern) -> str:
     arguments = ", ".join([*(name.text for name in packet.parameters), *["..."] * packet.rest])
     sender = "" if packet.sender is None else f" from {packet.sender.text}"
     receiver = "" if packet.receiver is None else f" to {packet.receiver.text}"
-    return f"{kind}({arguments}){sender}{receiver} in flight"
+    return f"{kind}({arguments}){sender}{receiver} in flight{' ahead' if packet.ahead else ''}"
 
 
 def _action(action: ActionPattern) -> str:

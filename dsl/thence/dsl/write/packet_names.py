@@ -45,7 +45,7 @@ def _named(part: ir.Expr, names: _Names, taken: frozenset[str]) -> ir.Expr:
                 if isinstance(domain, ir.InFlight):
                     own = _names_of(variable, part, taken)
                     names, taken = {**names, **own}, taken | {*own.values()}
-                    bounds.append(replace(variable, name=_text(domain.kind, own), domain=None))
+                    bounds.append(replace(variable, name=_text(domain, own), domain=None))
                 elif isinstance(domain, ir.Acted):
                     own = _names_of(variable, part, taken)
                     names, taken = {**names, **own}, taken | {*own.values()}
@@ -79,10 +79,10 @@ def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -
     return own
 
 
-def _text(kind: str, own: _Names) -> str:
+def _text(domain: ir.InFlight, own: _Names) -> str:
     parameters = ", ".join(name for (_, label), name in own.items() if label not in _ENDS)
     ends = "".join(f" {label[:-1]} {name}" for (_, label), name in own.items() if label in _ENDS)
-    return f"{kind}({parameters}){ends} in flight"
+    return f"{domain.kind}({parameters}){ends} in flight{'' if domain.ahead is None else ' ahead'}"
 
 
 def _action(done: ir.Acted, own: _Names) -> str:

@@ -40,7 +40,7 @@ from thence.proofs.refinement.shapes import (
     window_facts,
     zero_shape,
 )
-from thence.proofs.refinement.states import SELF, forgotten, packet_value
+from thence.proofs.refinement.states import SELF, forgotten, packet_value, place_facts
 
 
 @dataclass(slots=True)
@@ -230,7 +230,8 @@ class Execution(Looping):
         for name in found.locals & path.variables:
             locals_[name] = any_like(locals_[name], f"{name}{version}")
         known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
-        conditions = (*path.conditions, *self.invariants(state), *known, *window_facts(new))
+        facts = (*window_facts(new), *(place_facts(state) if found.kinds else ()))
+        conditions = (*path.conditions, *self.invariants(state), *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions)
 
     def _keeps(self, path: Path, line: int) -> None:

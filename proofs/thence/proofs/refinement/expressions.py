@@ -39,7 +39,7 @@ from thence.proofs.refinement.shapes import (
     within,
     zero_shape,
 )
-from thence.proofs.refinement.states import SELF, State
+from thence.proofs.refinement.states import SELF, State, channel_of, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +287,28 @@ class Evaluation:
         if variable.domain is None:
             return (self.everything(variable.type),), TRUE
         if isinstance(variable.domain, ir.InFlight):
-            return self.state.network[variable.domain.kind], TRUE
+            return self._in_flight(variable.domain, bound), TRUE
         collection = self.value(variable.domain, bound)
         return elements(collection.shape, variable.domain.type), collection.defined
+
+    def _in_flight(self, flying: ir.InFlight, bound: Mapping[str, Shape]) -> tuple[Group, ...]:
+        """The packets of a kind; or those of them that are ahead of another: see NOTE(places)."""
+        groups = self.state.network[flying.kind]
+        if flying.ahead is None:
+            return groups
+        if self.state.end is None:
+            return ()
+        other = self.value(flying.ahead, bound).shape
+
+        def before(group: Group) -> Group:
+            def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+                there, packet = group.item(terms)
+                sooner = ir.Comparison(BOOL, "<", place_of(packet), place_of(other))
+                return conj((there, same(channel_of(packet), channel_of(other)), sooner)), packet
+
+            return Group(group.types, item)
+
+        return tuple(before(group) for group in groups)
 
     def everything(self, type_: object) -> Group:
         """All processes, or all messages that were sent."""

@@ -111,7 +111,7 @@ def bind_packet(
         )
         return checker, None
     bound = fields_of_packet(binder, checker, packets)
-    return checker, bound
+    return (checker if bound is None else checker.about(ir.Local(bound.type, bound.name))), bound
 
 
 def bind_action(

@@ -40,17 +40,23 @@ from thence.spec.words import counted
 class ExpressionChecker:
     """Checks expressions under the names that are in reach.
 
-    `elsewhere` are the names that other blocks of the same handler bind, for the note that says so.
+    `elsewhere` are the names that other blocks of the same handler bind, for the note that says so. `packet` is the
+    packet in flight of the innermost quantifier around, of which others may be `ahead`.
     """
 
     vocabulary: Vocabulary
     reporter: Reporter
     locals: Locals
     elsewhere: Mapping[str, Span]
+    packet: ir.Local | None = None
 
     def within(self, names: Mapping[str, LocalName]) -> ExpressionChecker:
         """The checker for an inner block, where these names are in reach too."""
         return replace(self, locals={**self.locals, **names})
+
+    def about(self, packet: ir.Local) -> ExpressionChecker:
+        """The checker for what is said of a packet in flight."""
+        return replace(self, packet=packet)
 
     @property
     def formal(self) -> bool:
