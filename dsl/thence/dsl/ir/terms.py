@@ -197,6 +197,17 @@ class InFlight(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class Placed(Expression):
+    """The elements of a queue, as a queue of records: the element, and its place in the queue.
+
+    With `ahead`, a name for such a record: those before it.
+    """
+
+    queue: Expr
+    ahead: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Acted(Expression):
     """What was done in the step that has just been made, as a queue of records: by whom, with what.
 
@@ -241,6 +252,7 @@ Expr: TypeAlias = (
     | IsNone
     | Conditional
     | InFlight
+    | Placed
     | Acted
     | Quantified
 )

@@ -139,6 +139,8 @@ def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
             return _in_flight(kind)
         case ir.InFlight(kind=kind, ahead=ir.Expression() as other):
             return _ahead(kind, sub(other))
+        case ir.Placed(queue=queue, ahead=other):
+            return _placed(sub(queue), None if other is None else sub(other))
         case ir.Acted(verb=verb, kind=kind):
             done = (verb, kind)
             return lambda frame: frame.acted.get(done, ())
@@ -181,6 +183,17 @@ def _ahead(kind: str, other: Evaluator) -> Evaluator:
         )
 
     return packets
+
+
+def _placed(queue: Evaluator, other: Evaluator | None) -> Evaluator:
+    def elements(frame: Frame) -> Value:
+        found = queue(frame)
+        if other is not None:
+            _, place = other(frame)
+            found = found[:place]
+        return tuple((item, at) for at, item in enumerate(found))
+
+    return elements
 
 
 def _field(target: Evaluator, type_: Type, name: str) -> Evaluator:

@@ -168,7 +168,7 @@ class BodyBuilder(Transformer[Word, Any]):
         binders: list[syntax.Binder] = []
         type_: syntax.TypeExpr | None = None
         for binder in reversed(written):
-            if binder.packet is not None:
+            if binder.packet is not None or binder.ahead:
                 type_ = None
             elif binder.domain is None and binder.type is None:
                 binder = replace(binder, type=type_) if type_ is not None else binder
@@ -182,6 +182,10 @@ class BodyBuilder(Transformer[Word, Any]):
 
     def binder_in(self, c: Children) -> syntax.Binder:
         return syntax.Binder(c[0], None, c[2], span=extent(c))
+
+    def binder_ahead(self, c: Children) -> syntax.Binder:
+        """`x ahead`: an element of a queue, before the one around it."""
+        return syntax.Binder(c[0], ahead=True, span=extent(c))
 
     def binder_in_flight(self, c: Children) -> syntax.Binder:
         """`KIND(a, ...) from p to q in flight`, with or without `ahead`."""

@@ -234,7 +234,8 @@ class Binder(Node):
     """A bound variable: `x`, `x: T`, or `x in e` (at most one of type and domain).
 
     With `packet`, `KIND(a, b) from p to q in flight`: `name` is the packet kind, and the pattern's names are bound.
-    With `action`, what is behind `when`: `name` is the process, and the pattern's names are bound.
+    With `action`, what is behind `when`: `name` is the process, and the pattern's names are bound. With `ahead`, `x
+    ahead`: an element of the queue of the variable around it, before that.
     """
 
     name: Name
@@ -242,6 +243,7 @@ class Binder(Node):
     domain: Expr | None = None
     packet: PacketPattern | None = None
     action: ActionPattern | None = None
+    ahead: bool = False
 
     @property
     def names(self) -> tuple[Name, ...]:

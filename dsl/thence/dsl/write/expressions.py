@@ -72,6 +72,8 @@ def binders_text(binders: tuple[Binder, ...]) -> str:
             texts.append(_in_flight(binder.name.text, binder.packet))
         elif binder.action is not None:
             texts.append(_action(binder.action))
+        elif binder.ahead:
+            texts.append(f"{binder.name.text} ahead")
         elif binder.domain is not None:
             texts.append(f"{binder.name.text} in {text_of(binder.domain)}")
         elif binder.type is None or (following is not None and following.type == binder.type):

@@ -27,7 +27,7 @@ _CALLED: Final = {**_ENDS, "by'": "p", "message'": "m"}
 def with_packet_names(expression: ir.Expr) -> ir.Expr:
     """The expression to be shown: a variable for a packet in flight or an action is called as it is written; that
     of a packet has no domain."""
-    if not any(isinstance(node, ir.InFlight | ir.Acted) for node in nodes(expression)):
+    if not any(isinstance(node, ir.InFlight | ir.Placed | ir.Acted) for node in nodes(expression)):
         return expression
     used = {node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound)}
     used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.NamedConstant)}
@@ -46,6 +46,12 @@ def _named(part: ir.Expr, names: _Names, taken: frozenset[str]) -> ir.Expr:
                     own = _names_of(variable, part, taken)
                     names, taken = {**names, **own}, taken | {*own.values()}
                     bounds.append(replace(variable, name=_text(domain, own), domain=None))
+                elif isinstance(domain, ir.Placed):
+                    called = variable.name.removesuffix("'")
+                    names, taken = {**names, (variable.name, "item'"): called}, taken | {called}
+                    name = called if domain.ahead is None else f"{called} ahead"
+                    queue = None if domain.ahead is not None else _named(domain.queue, names, taken)
+                    bounds.append(replace(variable, name=name, domain=queue))
                 elif isinstance(domain, ir.Acted):
                     own = _names_of(variable, part, taken)
                     names, taken = {**names, **own}, taken | {*own.values()}

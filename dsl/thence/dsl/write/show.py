@@ -114,6 +114,8 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
             return f"if {_show(condition, _LOOSE)} then {_show(then, _LOOSE)} else {_show(otherwise, _LOOSE)}", _LOOSE
         case ir.InFlight(kind=kind, ahead=other):
             return f"{kind} in flight{'' if other is None else ' ahead'}", _TIGHT
+        case ir.Placed(queue=queue, ahead=other):
+            return f"{_show(queue, _TIGHT)}{'' if other is None else ' ahead'}", _TIGHT
         case ir.Acted(verb=verb, kind=kind):
             return verb if kind is None else f"{verb} {kind}", _TIGHT
         case ir.Quantified(kind="forall", variables=(ir.Bound(name=action, domain=ir.Acted()),), body=body):

@@ -145,7 +145,7 @@ class Evaluation:
                 return self._conditional(sub(condition), sub(then), sub(otherwise))
             case ir.Quantified():
                 return self._quantified(expr, bound)
-            case ir.Literal_() | ir.StateOf() | ir.Attribute() | ir.ElementAt() | ir.InFlight() | ir.Acted():
+            case ir.Literal_() | ir.StateOf() | ir.Attribute() | ir.ElementAt() | ir.InFlight() | ir.Placed() | ir.Acted():
                 raise Unsupported(f"`{type(expr).__name__}` has no encoding")
             case _:
                 assert_never(expr)
@@ -288,6 +288,8 @@ class Evaluation:
             return (self.everything(variable.type),), TRUE
         if isinstance(variable.domain, ir.InFlight):
             return self._in_flight(variable.domain, bound), TRUE
+        if isinstance(variable.domain, ir.Placed):
+            return self._placed(variable.domain, bound)
         collection = self.value(variable.domain, bound)
         return elements(collection.shape, variable.domain.type), collection.defined
 
@@ -309,6 +311,21 @@ class Evaluation:
             return Group(group.types, item)
 
         return tuple(before(group) for group in groups)
+
+    def _placed(self, placed: ir.Placed, bound: Mapping[str, Shape]) -> tuple[tuple[Group, ...], Term]:
+        """The elements of a queue with their places; or those of them before another."""
+        queue = self.value(placed.queue, bound)
+        assert isinstance(queue.shape, Window)
+        first, end, at = queue.shape.first, queue.shape.next, queue.shape.at
+        if placed.ahead is not None:
+            other = self.value(placed.ahead, bound).shape
+            assert isinstance(other, Parts)
+            end = term_of(other.fields[-1])
+
+        def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+            return within(first, terms[0], end), Parts((at(terms[0]), Leaf(terms[0])))
+
+        return (Group((NAT,), item),), queue.defined
 
     def everything(self, type_: object) -> Group:
         """All processes, or all messages that were sent."""
