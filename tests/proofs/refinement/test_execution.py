@@ -556,6 +556,9 @@ conforms drawn to anything:
   invariant ten: forall ACK(x) from p to q in flight. forall MSG(m, n) in flight ahead. n <= x
   invariant eleven: exists MSG(m, n) in flight. (count ACK(x) in flight ahead. x <= n) <= 1 and
     exists CTL(q) from r to s in flight ahead. q = r
+  invariant twelve: forall p: process. forall m in Q@p. exists v ahead. v.src = m.src or m.dst = p
+  invariant thirteen: exists p: process. exists o in O@p, u ahead, v ahead. u.n = o.n or (count x ahead. x.n > v.n) = 1
+  invariant fourteen: forall p: process. forall m in Q@p, v ahead. v != m
   invariant nine: forall p, q: process. p in T@q implies T@q[p] in Q@p or delivered(T@q[p]) and hb(T@q[p], T@q[p])
 """
 

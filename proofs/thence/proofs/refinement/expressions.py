@@ -191,11 +191,10 @@ class Evaluation:
         match collection.shape:
             case Members(has=has) | Table(has=has):
                 return Value(Leaf(has(terms)), defined)
-            case Window(first=first, next=following, at=at):
-                index = ir.Variable(self.name(), NAT)
-                here = ir.Local(NAT, index.name)
-                found = conj((within(first, here, following), same(flat(at(here)), terms)))
-                return Value(Leaf(exists((index,), found)), defined)
+            case Window():
+                groups = collection.shape.groups(lambda _, each: Leaf(same(flat(each), terms)))
+                found = (self._some(self._where_true(group)) for group in groups)
+                return Value(Leaf(disj(found)), defined)
             case _:
                 raise Unsupported(f"`in` a `{type_}` has no encoding")
 
@@ -264,6 +263,15 @@ class Evaluation:
 
         return Group(group.types, item)
 
+    def _where_true(self, group: Group) -> Group:
+        """Those of a group of truth values that are true."""
+
+        def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+            there, value = group.item(terms)
+            return conj((there, term_of(value))), value
+
+        return Group(group.types, item)
+
     def _none(self, groups: Sequence[Group]) -> Term:
         return conj(_opposite(self._some(group)) for group in groups)
 
@@ -302,30 +310,24 @@ class Evaluation:
             return ()
         other = self.value(flying.ahead, bound).shape
 
-        def before(group: Group) -> Group:
+        def on_channel(group: Group) -> Group:
             def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
                 there, packet = group.item(terms)
-                sooner = ir.Comparison(BOOL, "<", place_of(packet), place_of(other))
-                return conj((there, same(channel_of(packet), channel_of(other)), sooner)), packet
+                return conj((there, same(channel_of(packet), channel_of(other)))), packet
 
             return Group(group.types, item)
 
-        return tuple(before(group) for group in groups)
+        return tuple(_with_place_below(on_channel(group), place_of(other)) for group in groups)
 
     def _placed(self, placed: ir.Placed, bound: Mapping[str, Shape]) -> tuple[tuple[Group, ...], Term]:
         """The elements of a queue with their places; or those of them before another."""
         queue = self.value(placed.queue, bound)
         assert isinstance(queue.shape, Window)
-        first, end, at = queue.shape.first, queue.shape.next, queue.shape.at
+        groups = queue.shape.groups(lambda number, item: Parts((item, Leaf(number))))
         if placed.ahead is not None:
             other = self.value(placed.ahead, bound).shape
-            assert isinstance(other, Parts)
-            end = term_of(other.fields[-1])
-
-        def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
-            return within(first, terms[0], end), Parts((at(terms[0]), Leaf(terms[0])))
-
-        return (Group((NAT,), item),), queue.defined
+            groups = tuple(_with_place_below(group, place_of(other)) for group in groups)
+        return groups, queue.defined
 
     def everything(self, type_: object) -> Group:
         """All processes, or all messages that were sent."""
@@ -375,6 +377,16 @@ class Evaluation:
 class _Counted:
     groups: tuple[Group, ...]
     defined: Term
+
+
+def _with_place_below(group: Group, limit: Term) -> Group:
+    """Those of a group that have a smaller place."""
+
+    def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+        there, each = group.item(terms)
+        return conj((there, ir.Comparison(BOOL, "<", place_of(each), limit))), each
+
+    return Group(group.types, item)
 
 
 def role(constant: ir.Constant) -> ir.Local:
