@@ -253,7 +253,8 @@ class Execution(Looping):
             locals_[name] = any_like(locals_[name], f"{name}{version}")
         known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
         facts = (*window_facts(new), *(place_facts(state) if found.kinds else ()))
-        conditions = (*path.conditions, *self.invariants(state), *known, *facts)
+        invariants = (*self.invariants(state), *self.invariants_of_self(state))
+        conditions = (*path.conditions, *invariants, *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions)
 
     def _keeps(self, path: Path, line: int) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.ir.types import MESSAGE, Type
+from thence.dsl.ir.substitution import instantiated
+from thence.dsl.ir.types import MESSAGE, PROCESS, Type
 from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
@@ -106,6 +107,24 @@ class Following:
             ir.NamedFormula(one.name, Evaluation(self.link.protocol, state, prefix="i").formula(one.body))
             for one in self.link.invariants
         )
+
+    def invariants_of_self(self, state: State) -> tuple[ir.NamedFormula, ...]:
+        """What the invariants say where one of their processes is the one that takes the step.
+
+        They follow from the invariants, and spare a solver to find that its variables are those of any process.
+        """
+        found: list[ir.NamedFormula] = []
+        for one in self.link.invariants:
+            if not isinstance(one.body, ir.Quantified) or one.body.kind != "forall":
+                continue
+            for own in one.body.variables:
+                if own.type == PROCESS and own.domain is None:
+                    others = tuple(each for each in one.body.variables if each is not own)
+                    said = instantiated(one.body.body, {own.name: ir.SelfProcess(PROCESS)}, None, ())
+                    body = replace(one.body, variables=others, body=said) if others else said
+                    formula = Evaluation(self.link.protocol, state, prefix="i").formula(body)
+                    found.append(ir.NamedFormula(f"{one.name} of self", formula))
+        return tuple(found)
 
     def _kind(self, name: str) -> ir.PacketKind:
         return next(kind for kind in self.link.protocol.packets if kind.name == name)
