@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -115,15 +115,9 @@ class Following:
         """
         found: list[ir.NamedFormula] = []
         for one in self.link.invariants:
-            if not isinstance(one.body, ir.Quantified) or one.body.kind != "forall":
-                continue
-            for own in one.body.variables:
-                if own.type == PROCESS and own.domain is None:
-                    others = tuple(each for each in one.body.variables if each is not own)
-                    said = instantiated(one.body.body, {own.name: ir.SelfProcess(PROCESS)}, None, ())
-                    body = replace(one.body, variables=others, body=said) if others else said
-                    formula = Evaluation(self.link.protocol, state, prefix="i").formula(body)
-                    found.append(ir.NamedFormula(f"{one.name} of self", formula))
+            for said in _of_self(one.body):
+                formula = Evaluation(self.link.protocol, state, prefix="i").formula(said)
+                found.append(ir.NamedFormula(f"{one.name} of self", formula))
         return tuple(found)
 
     def _kind(self, name: str) -> ir.PacketKind:
@@ -237,3 +231,16 @@ def opposite(term: Term) -> Term:
     if term in (TRUE, FALSE):
         return FALSE if term == TRUE else TRUE
     return negation(term)
+
+
+def _of_self(formula: ir.Expr) -> Iterator[ir.Expr]:
+    """The formula with `self` in the place of one of the processes for all of which it is true."""
+    if not isinstance(formula, ir.Quantified) or formula.kind != "forall":
+        return
+    for own in formula.variables:
+        if own.type == PROCESS and own.domain is None:
+            others = tuple(each for each in formula.variables if each is not own)
+            said = instantiated(formula.body, {own.name: ir.SelfProcess(PROCESS)}, None, ())
+            yield replace(formula, variables=others, body=said) if others else said
+    for said in _of_self(formula.body):
+        yield replace(formula, body=said)
