@@ -482,7 +482,7 @@ def compared(link: ir.Link, seeds: Sequence[int]) -> Counter[str]:
     return happened
 
 
-@pytest.mark.parametrize("name", ["fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex"])
+@pytest.mark.parametrize("name", ["fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf"])
 def test_library(name: str) -> None:
     specification = load(name).specification
     assert specification is not None

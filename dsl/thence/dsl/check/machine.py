@@ -100,6 +100,7 @@ def check_machine(
         reachable=reachable,
         constants=tuple(constants),
         sorts=tuple(sorts.values()),
+        definitions=tuple(one for one in vocabulary.definitions.values() if one is not None),
         doc=machine.doc,
         span=machine.span,
     )

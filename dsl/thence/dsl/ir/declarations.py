@@ -164,6 +164,7 @@ class Machine(Declaration):
     `prove` names invariants, built-in properties, and statements about steps (see `progress`). `constants` are the
     symbols that are declared as constants: arbitrary, and the same in every state of a run. `sorts` are the machine's
     own, besides processes and messages. With `delivery` off, nothing is built in: there is no history of messages.
+    `definitions` are for links: whatever the machine states has them written out.
     """
 
     symbols: tuple[Symbol, ...]
@@ -177,6 +178,7 @@ class Machine(Declaration):
     reachable: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
     constants: tuple[str, ...] = field(default=(), kw_only=True)
     sorts: tuple[Sort, ...] = field(default=(), kw_only=True)
+    definitions: tuple[Definition, ...] = field(default=(), kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,10 +135,8 @@ def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
         case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
             test, yes, no = sub(condition), sub(then), sub(otherwise)
             return lambda frame: yes(frame) if test(frame) else no(frame)
-        case ir.InFlight(kind=kind, ahead=None):
-            return _in_flight(kind)
-        case ir.InFlight(kind=kind, ahead=ir.Expression() as other):
-            return _ahead(kind, sub(other))
+        case ir.InFlight(kind=kind, ahead=other):
+            return _in_flight(kind) if other is None else _ahead(kind, sub(other))
         case ir.Placed(queue=queue, ahead=other):
             return _placed(sub(queue), None if other is None else sub(other))
         case ir.Acted(verb=verb, kind=kind):

@@ -36,7 +36,6 @@ from thence.proofs.refinement.shapes import (
     same,
     term_of,
     variables,
-    within,
     zero_shape,
 )
 from thence.proofs.refinement.states import SELF, State, channel_of, place_of
@@ -145,7 +144,15 @@ class Evaluation:
                 return self._conditional(sub(condition), sub(then), sub(otherwise))
             case ir.Quantified():
                 return self._quantified(expr, bound)
-            case ir.Literal_() | ir.StateOf() | ir.Attribute() | ir.ElementAt() | ir.InFlight() | ir.Placed() | ir.Acted():
+            case (
+                ir.Literal_()
+                | ir.StateOf()
+                | ir.Attribute()
+                | ir.ElementAt()
+                | ir.InFlight()
+                | ir.Placed()
+                | ir.Acted()
+            ):
                 raise Unsupported(f"`{type(expr).__name__}` has no encoding")
             case _:
                 assert_never(expr)

@@ -19,13 +19,12 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import DST, SRC
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.run.machine_run import given_symbols
-from thence.proofs.logic.counting import has_counts
+from thence.proofs.logic.counting import has_counts, none_but_one
 from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
     Unsupported,
     children,
-    conj,
     equal,
     forall,
     free_locals,
@@ -356,12 +355,9 @@ def _counts_of(formula: Term) -> Iterator[ir.Quantified]:
 
 
 def _at_most_one(count: ir.Quantified) -> ir.NamedFormula:
-    (bound,) = count.variables
-    one, other = (ir.Variable(f"{bound.name}'{at}", bound.type) for at in (1, 2))
-    both = conj(substitute(count.body, {bound.name: local(each)}) for each in (one, other))
+    counted = tuple(ir.Variable(bound.name, bound.type) for bound in count.variables)
     few = ir.Comparison(BOOL, "<=", count, ir.Literal_(NAT, 1))
-    same = forall((one, other), implies(both, equal(local(one), local(other))))
-    return ir.NamedFormula("at most one is counted", implies(few, same))
+    return ir.NamedFormula("at most one is counted", implies(few, none_but_one(counted, count.body)))
 
 
 def _numbered(found: Sequence[Obligation]) -> tuple[Obligation, ...]:

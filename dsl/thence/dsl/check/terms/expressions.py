@@ -41,8 +41,8 @@ class ExpressionChecker:
     """Checks expressions under the names that are in reach.
 
     `elsewhere` are the names that other blocks of the same handler bind, for the note that says so. `packet` is the
-    packet in flight of the innermost quantifier around, of which others may be `ahead`; `element` the element of a queue
-    with its queue.
+    packet in flight of the innermost quantifier around, of which others may be `ahead`; `element` the element of a
+    queue, with the queue.
     """
 
     vocabulary: Vocabulary

@@ -23,9 +23,7 @@ def speaks_of_order(parts: Sequence[syntax.Node]) -> bool:
     return any(isinstance(node, syntax.Binder) and node.ahead for node in nodes(tuple(parts)))
 
 
-def placed_element(
-    name: syntax.Name, queue: ir.Expr, other: ir.Local | None, names: dict[str, ir.Expr]
-) -> ir.Bound:
+def placed_element(name: syntax.Name, queue: ir.Expr, other: ir.Local | None, names: dict[str, ir.Expr]) -> ir.Bound:
     """The variable for an element with its place, before `other` where that is given; `names` gets what the name
     stands for."""
     assert isinstance(queue.type, Collection)
