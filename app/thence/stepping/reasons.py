@@ -57,6 +57,7 @@ class _Search:
         self.names = Names({variable.name: at for at, variable in enumerate(system.protocol.state)})
         self.frame = Frame(processes=system.workload.processes, all_states=system.locals_of(state))
         self.frame.flying = system.flying(state)
+        self.frame.fifo = not system.protocol.network.reordering
 
     def value(self, part: ir.Expr) -> Value:
         return compile_expression(part, self.names)(self.frame)

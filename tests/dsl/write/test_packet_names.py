@@ -51,6 +51,11 @@ def body(formula: str) -> ir.Expr:
             "forall turn: process. exists TOKEN(n, p) in flight, x in friends@p. n = 0 and x = turn",
             "forall turn. exists TOKEN(turn_2, who) in flight. exists x in friends@who. turn_2 = 0 and x = turn",
         ),
+        (
+            "forall TOKEN(t, ...) from p in flight. exists TOKEN(u, ...) in flight ahead. t < u or p = first",
+            "forall TOKEN(turn, who) from sender in flight. exists TOKEN(turn_2, who_2) in flight ahead."
+            " turn < turn_2 or sender = first",
+        ),
     ],
 )
 def test_each_field_has_a_name_of_its_own(formula: str, shown: str) -> None:

@@ -33,6 +33,7 @@ def true_of(
     constants = values_of(link.protocol, {}, len(states))
     names = Names({variable.name: at for at, variable in enumerate(link.protocol.state)})
     frame = Frame(processes=len(states), all_states=states, flying=packets)
+    frame.fifo = not link.protocol.network.reordering
     frame.symbols = {each.name: symbol(each.name) for each in symbols(link.machine)}
     frame.messages = [each for at, each in enumerate(messages) if tables.get("sent", {}).get((at,))]
     return {

@@ -25,7 +25,7 @@ from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala")
+LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf")
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +104,71 @@ def test_true_invariants_of_counts_are_proved(session: ProofSession) -> None:
     assert verdict(session, specified(text).links[0]) is Verdict.PROVED
     copied = text.replace("network lossy", "network lossy, duplicating")
     assert verdict(session, specified(copied).links[0]) is Verdict.UNKNOWN
+
+
+BOXED = (
+    POST.replace("    counted: nat\n", "    box: queue of message\n").replace(
+        "    if m not in read:\n      read.add(m)\n      deliver m\n",
+        "    box.push(m)\n    while box is not empty:\n      if box.first not in read:\n        read.add(box.first)\n"
+        "        deliver box.first\n      box.pop()\n",
+    )
+    + "  invariant between_steps: forall p: process. box@p is empty\n"
+    + "  invariant boxed: forall p: process. forall m in box@p. posted(m) and dst(m) = p\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("", "", Verdict.PROVED),
+        ("    box.push(m)\n", "    box.push(m)\n    box.push(m)\n", Verdict.UNKNOWN),
+        ("      if box.first not in read:", "      if true:", Verdict.UNKNOWN),
+        ("        read.add(box.first)\n", "", Verdict.UNKNOWN),
+        ("    while box is not empty:", "    if box is not empty:", Verdict.PROVED),
+        ("      box.pop()\n", "      box.pop()\n      if box is empty: return\n", Verdict.PROVED),
+        ("      box.pop()\n", "      box.pop()\n      return\n", Verdict.PROVED),
+        ("    box.push(m)\n", "    box.push(m)\n    if m in read: return\n", Verdict.UNKNOWN),
+        ("posted(m) and dst(m) = p", "dst(m) = p", Verdict.PROVED),
+    ],
+)
+def test_a_loop_that_empties_a_queue(session: ProofSession, old: str, new: str, expected: Verdict) -> None:
+    """Between steps the queue is empty: the first round of the loop is executed as it stands."""
+    assert old in BOXED
+    assert verdict(session, specified(BOXED.replace(old, new, 1) if old else BOXED).links[0]) is expected
+
+
+ORDERED = (
+    POST.replace("network duplicating, reordering", "network reliable, fifo")
+    .replace("  message LETTER(m: message) carries m\n", "  message LETTER(m: message, n: nat) carries m\n")
+    .replace("    counted: nat\n", "    sent_to: map process to nat\n    got: map process to nat\n")
+    .replace(
+        "  on causal_send(m): send LETTER(m) to m.dst\n",
+        "  on causal_send(m):\n    sent_to[m.dst] := sent_to[m.dst] + 1\n    send LETTER(m, sent_to[m.dst]) to m.dst\n",
+    )
+    .replace("LETTER(m) from j:\n", "LETTER(m, n) from j:\n    got[j] := n\n")
+    .replace("forall LETTER(m) from", "forall LETTER(m, n) from")
+    + "  invariant sent_before: forall LETTER(m, n) from p to q in flight. n <= sent_to@p[q] and got@q[p] < n\n"
+    + "  invariant numbers: forall p, q: process. got@q[p] <= sent_to@p[q]\n"
+    + "  invariant in_order: forall LETTER(m, n) in flight. forall LETTER(x, k) in flight ahead. k < n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("", "", Verdict.PROVED),
+        ("reliable, fifo", "lossy, fifo", Verdict.PROVED),
+        ("reliable, fifo", "duplicating, fifo", Verdict.UNKNOWN),
+        ("reliable, fifo", "reliable, reordering", Verdict.UNKNOWN),
+        ("k < n\n", "n < k\n", Verdict.UNKNOWN),
+        ("sent_to[m.dst] := sent_to[m.dst] + 1", "sent_to[m.src] := sent_to[m.src] + 1", Verdict.UNKNOWN),
+        ("forall LETTER(x, k) in flight ahead. k < n", "true", Verdict.UNKNOWN),
+    ],
+)
+def test_channels_that_keep_their_order(session: ProofSession, old: str, new: str, expected: Verdict) -> None:
+    """What arrives has a larger number than all before: no two packets of a channel change places."""
+    assert old in ORDERED
+    assert verdict(session, specified(ORDERED.replace(old, new, 1) if old else ORDERED).links[0]) is expected
 
 
 @pytest.mark.long

@@ -74,6 +74,8 @@ KEYWORDS: dict[str, str] = {
     "leads": "`eventually NAME: P leads to Q`: in every fair run, whenever P is true, Q is true then or later.",
     "at": "`at rest NAME: P`: P is true in every state in which nothing can happen any more.",
     "flight": "`forall KIND(a, b) from p to q in flight. P`: P is true of each such packet that is on its way.",
+    "ahead": "`forall A(x) in flight. exists B(y) in flight ahead. P`: such a B is on the channel of A, and arrives "
+    "before it. `forall y in QUEUE. exists x ahead. P`: such an x is in the queue before y.",
     "rest": "`at rest NAME: P`: P is true in every state in which nothing can happen any more.",
     "under": "`under fair receive, periodically` says which steps are fair.",
     "fair": "A packet kind is fair if each of its packets arrives in the end.",

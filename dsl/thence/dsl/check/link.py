@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration, check_expectations
@@ -59,6 +60,7 @@ def check_link(
     _check_internal(conforms, machine, reporter)
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
     words = _vocabulary(protocol, "property", {each.name: each for each in _symbols(machine)})
+    words = replace(words, followed={each.name: each for each in machine.definitions})
     invariants = check_formulas(conforms.invariants, "invariant", {}, words, reporter)
     if reporter.errors > before:
         return None

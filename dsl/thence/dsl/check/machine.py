@@ -105,6 +105,7 @@ def check_machine(
         constants=tuple(constants),
         sorts=tuple(sorts.values()),
         ordered=ordered,
+        definitions=tuple(one for one in vocabulary.definitions.values() if one is not None),
         doc=machine.doc,
         span=machine.span,
     )

@@ -192,6 +192,7 @@ class Machine(Declaration):
     symbols that are declared as constants: arbitrary, and the same in every state of a run. `sorts` are the machine's
     own, besides processes and messages; `ordered` names the sorts with a strict total order, of its own sorts and
     `process`. With `delivery` off, nothing is built in: there is no history of messages.
+    `definitions` are for links: whatever the machine states has them written out.
     """
 
     symbols: tuple[Symbol, ...]
@@ -207,6 +208,7 @@ class Machine(Declaration):
     constants: tuple[str, ...] = field(default=(), kw_only=True)
     sorts: tuple[Sort, ...] = field(default=(), kw_only=True)
     ordered: tuple[str, ...] = field(default=(), kw_only=True)
+    definitions: tuple[Definition, ...] = field(default=(), kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,9 +186,25 @@ class Bound(Expression):
 
 @dataclass(frozen=True, slots=True)
 class InFlight(Expression):
-    """The packets of a kind that are in flight, as a queue of records: their parameters, then both ends."""
+    """The packets of a kind that are in flight, as a queue of records: their parameters, then both ends.
+
+    With `ahead`, a name for another packet in flight: those on its channel that arrive before it. There are none where
+    channels do not keep their order.
+    """
 
     kind: str
+    ahead: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Expression):
+    """The elements of a queue, as a queue of records: the element, and its place in the queue.
+
+    With `ahead`, a name for such a record: those before it.
+    """
+
+    queue: Expr
+    ahead: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +252,7 @@ Expr: TypeAlias = (
     | IsNone
     | Conditional
     | InFlight
+    | Placed
     | Acted
     | Quantified
 )

@@ -34,7 +34,7 @@ class Frame:
         locals: values of parameters, lets and bound variables; a `ref` name holds a place.
         symbols: a machine's relations and functions.
         messages: the universe of messages for quantifiers.
-        flying: the packets in flight.
+        flying: the packets in flight; where channels keep their order (`fifo`), those of one channel in that order.
         acted: what was done in the step that has just been made, by verb and kind.
         application: takes the place of `deliver`; its second argument computes the message. It may send messages.
         choices: decide what `choose` and `either` take; None: the first alternative.
@@ -49,6 +49,7 @@ class Frame:
     symbols: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
     messages: Sequence[Message] = ()
     flying: Sequence[Packet] = ()
+    fifo: bool = False
     acted: Acts = field(default_factory=dict)
     emitted: list[Any] = field(default_factory=list)
     guards: list[Any] | None = None
@@ -134,8 +135,10 @@ def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
         case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
             test, yes, no = sub(condition), sub(then), sub(otherwise)
             return lambda frame: yes(frame) if test(frame) else no(frame)
-        case ir.InFlight(kind=kind):
-            return _in_flight(kind)
+        case ir.InFlight(kind=kind, ahead=other):
+            return _in_flight(kind) if other is None else _ahead(kind, sub(other))
+        case ir.Placed(queue=queue, ahead=other):
+            return _placed(sub(queue), None if other is None else sub(other))
         case ir.Acted(verb=verb, kind=kind):
             done = (verb, kind)
             return lambda frame: frame.acted.get(done, ())
@@ -156,10 +159,39 @@ def _ref(name: str) -> Evaluator:
 
 
 def _in_flight(kind: str) -> Evaluator:
+    """The packets of a kind. Behind the fields that a text knows, each has its place among all that are in flight."""
+
     def packets(frame: Frame) -> Value:
-        return tuple([(*each.arguments, each.src, each.dst) for each in frame.flying if each.kind == kind])
+        flying = enumerate(frame.flying)
+        return tuple([(*each.arguments, each.src, each.dst, at) for at, each in flying if each.kind == kind])
 
     return packets
+
+
+def _ahead(kind: str, other: Evaluator) -> Evaluator:
+    def packets(frame: Frame) -> Value:
+        if not frame.fifo:
+            return ()
+        *_, src, dst, place = other(frame)
+        before = enumerate(frame.flying[:place])
+        return tuple(
+            (*each.arguments, src, dst, at)
+            for at, each in before
+            if (each.kind, each.src, each.dst) == (kind, src, dst)
+        )
+
+    return packets
+
+
+def _placed(queue: Evaluator, other: Evaluator | None) -> Evaluator:
+    def elements(frame: Frame) -> Value:
+        found = queue(frame)
+        if other is not None:
+            _, place = other(frame)
+            found = found[:place]
+        return tuple((item, at) for at, item in enumerate(found))
+
+    return elements
 
 
 def _field(target: Evaluator, type_: Type, name: str) -> Evaluator:

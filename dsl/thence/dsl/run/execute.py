@@ -325,7 +325,7 @@ def _mentions(part: ir.Expr, bound: frozenset[str]) -> bool:
             return _mentions(left, bound) or _mentions(right, bound)
         case ir.StateOf(process=owner):
             return owner is not None and _mentions(owner, bound)
-        case ir.SelfProcess() | ir.Literal_() | ir.Zero() | ir.InFlight() | ir.Acted():
+        case ir.SelfProcess() | ir.Literal_() | ir.Zero() | ir.InFlight() | ir.Placed() | ir.Acted():
             return False
         case ir.Some(item=item):
             return _mentions(item, bound)

@@ -355,6 +355,7 @@ class Interpreter:
         acted: Acts = MappingProxyType({}),
     ) -> tuple[tuple[str, Fault | None], ...]:
         frame = Frame(processes=self.processes, all_states=states, flying=flying, acted=acted)
+        frame.fifo = not self.protocol.network.reordering
         found: list[tuple[str, Fault | None]] = []
         for name, holds in formulas:
             try:

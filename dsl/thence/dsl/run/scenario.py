@@ -285,6 +285,7 @@ class _Player:
         states = self.system.locals_of(self.state)
         frame = Frame(processes=len(states), all_states=states, symbols=self._history())
         frame.flying = [self.system.packet(number) for number in self.state.network]
+        frame.fifo = not self.system.protocol.network.reordering
         frame.messages = tuple(sorted(self.messages.values()))
         frame.locals = {**{name: at for at, name in enumerate(self.scenario.processes)}, **self.messages}
         positions = {variable.name: at for at, variable in enumerate(self.scenario.protocol.state)}

@@ -203,7 +203,7 @@ def show(value: Value, type_: Type) -> str:
         case Sort():
             return str(value)
         case Record(name, fields):
-            shown = zip(fields, value, strict=True)
+            shown = zip(fields, value, strict=False)  # a packet in flight has its place behind its fields
             inside = ", ".join(f"{label}: {show(part, kind)}" for (label, kind), part in shown)
             return f"{name}({inside})"
         case Map(key, item):

@@ -168,7 +168,7 @@ class BodyBuilder(Transformer[Word, Any]):
         binders: list[syntax.Binder] = []
         type_: syntax.TypeExpr | None = None
         for binder in reversed(written):
-            if binder.packet is not None:
+            if binder.packet is not None or binder.ahead:
                 type_ = None
             elif binder.domain is None and binder.type is None:
                 binder = replace(binder, type=type_) if type_ is not None else binder
@@ -183,8 +183,12 @@ class BodyBuilder(Transformer[Word, Any]):
     def binder_in(self, c: Children) -> syntax.Binder:
         return syntax.Binder(c[0], None, c[2], span=extent(c))
 
+    def binder_ahead(self, c: Children) -> syntax.Binder:
+        """`x ahead`: an element of a queue, before the one around it."""
+        return syntax.Binder(c[0], ahead=True, span=extent(c))
+
     def binder_in_flight(self, c: Children) -> syntax.Binder:
-        """`KIND(a, ...) from p to q in flight`."""
+        """`KIND(a, ...) from p to q in flight`, with or without `ahead`."""
         closing = next(at for at, child in enumerate(c) if isinstance(child, Word) and child.type == "RPAR")
         rest = any(isinstance(child, Word) and child.type == "ELLIPSIS" for child in c)
         behind = zip(c[closing + 1 :], c[closing + 2 :], strict=False)
@@ -194,6 +198,7 @@ class BodyBuilder(Transformer[Word, Any]):
             rest,
             ends.get("from"),
             ends.get("to"),
+            ahead=str(c[-1]) == "ahead",
             span=extent(c),
         )
         return syntax.Binder(c[0], packet=pattern, span=extent(c))

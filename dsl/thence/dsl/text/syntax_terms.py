@@ -199,12 +199,16 @@ class Conditional(Node):
 
 @dataclass(frozen=True, slots=True)
 class PacketPattern(Node):
-    """`KIND(a, b, ...) from p to q`: names for what a packet has; with `rest`, the other parameters have none."""
+    """`KIND(a, b, ...) from p to q`: names for what a packet has; with `rest`, the other parameters have none.
+
+    `ahead`: the packet is on the channel of the packet around it, and arrives before that.
+    """
 
     parameters: tuple[Name, ...]
     rest: bool
     sender: Name | None
     receiver: Name | None
+    ahead: bool = False
 
 
 Verb: TypeAlias = Literal["delivers", "receives", "does"]
@@ -230,7 +234,8 @@ class Binder(Node):
     """A bound variable: `x`, `x: T`, or `x in e` (at most one of type and domain).
 
     With `packet`, `KIND(a, b) from p to q in flight`: `name` is the packet kind, and the pattern's names are bound.
-    With `action`, what is behind `when`: `name` is the process, and the pattern's names are bound.
+    With `action`, what is behind `when`: `name` is the process, and the pattern's names are bound. With `ahead`, `x
+    ahead`: an element of the queue of the variable around it, before that.
     """
 
     name: Name
@@ -238,6 +243,7 @@ class Binder(Node):
     domain: Expr | None = None
     packet: PacketPattern | None = None
     action: ActionPattern | None = None
+    ahead: bool = False
 
     @property
     def names(self) -> tuple[Name, ...]:

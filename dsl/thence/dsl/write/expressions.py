@@ -48,7 +48,7 @@ def _in_flight(kind: str, packet: PacketPattern) -> str:
     arguments = ", ".join([*(name.text for name in packet.parameters), *["..."] * packet.rest])
     sender = "" if packet.sender is None else f" from {packet.sender.text}"
     receiver = "" if packet.receiver is None else f" to {packet.receiver.text}"
-    return f"{kind}({arguments}){sender}{receiver} in flight"
+    return f"{kind}({arguments}){sender}{receiver} in flight{' ahead' if packet.ahead else ''}"
 
 
 def _action(action: ActionPattern) -> str:
@@ -72,6 +72,8 @@ def binders_text(binders: tuple[Binder, ...]) -> str:
             texts.append(_in_flight(binder.name.text, binder.packet))
         elif binder.action is not None:
             texts.append(_action(binder.action))
+        elif binder.ahead:
+            texts.append(f"{binder.name.text} ahead")
         elif binder.domain is not None:
             texts.append(f"{binder.name.text} in {text_of(binder.domain)}")
         elif binder.type is None or (following is not None and following.type == binder.type):

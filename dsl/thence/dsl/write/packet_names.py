@@ -27,7 +27,7 @@ _CALLED: Final = {**_ENDS, "by'": "p", "message'": "m"}
 def with_packet_names(expression: ir.Expr) -> ir.Expr:
     """The expression to be shown: a variable for a packet in flight or an action is called as it is written; that
     of a packet has no domain."""
-    if not any(isinstance(node, ir.InFlight | ir.Acted) for node in nodes(expression)):
+    if not any(isinstance(node, ir.InFlight | ir.Placed | ir.Acted) for node in nodes(expression)):
         return expression
     used = {node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound)}
     used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.NamedConstant)}
@@ -45,7 +45,13 @@ def _named(part: ir.Expr, names: _Names, taken: frozenset[str]) -> ir.Expr:
                 if isinstance(domain, ir.InFlight):
                     own = _names_of(variable, part, taken)
                     names, taken = {**names, **own}, taken | {*own.values()}
-                    bounds.append(replace(variable, name=_text(domain.kind, own), domain=None))
+                    bounds.append(replace(variable, name=_text(domain, own), domain=None))
+                elif isinstance(domain, ir.Placed):
+                    called = variable.name.removesuffix("'")
+                    names, taken = {**names, (variable.name, "item'"): called}, taken | {called}
+                    name = called if domain.ahead is None else f"{called} ahead"
+                    queue = None if domain.ahead is not None else _named(domain.queue, names, taken)
+                    bounds.append(replace(variable, name=name, domain=queue))
                 elif isinstance(domain, ir.Acted):
                     own = _names_of(variable, part, taken)
                     names, taken = {**names, **own}, taken | {*own.values()}
@@ -79,10 +85,10 @@ def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -
     return own
 
 
-def _text(kind: str, own: _Names) -> str:
+def _text(domain: ir.InFlight, own: _Names) -> str:
     parameters = ", ".join(name for (_, label), name in own.items() if label not in _ENDS)
     ends = "".join(f" {label[:-1]} {name}" for (_, label), name in own.items() if label in _ENDS)
-    return f"{kind}({parameters}){ends} in flight"
+    return f"{domain.kind}({parameters}){ends} in flight{'' if domain.ahead is None else ' ahead'}"
 
 
 def _action(done: ir.Acted, own: _Names) -> str:

@@ -112,8 +112,10 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
             return f"{_show(target, _SUM)} is none", _COMPARE
         case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
             return f"if {_show(condition, _LOOSE)} then {_show(then, _LOOSE)} else {_show(otherwise, _LOOSE)}", _LOOSE
-        case ir.InFlight(kind=kind):
-            return f"{kind} in flight", _TIGHT
+        case ir.InFlight(kind=kind, ahead=other):
+            return f"{kind} in flight{'' if other is None else ' ahead'}", _TIGHT
+        case ir.Placed(queue=queue, ahead=other):
+            return f"{_show(queue, _TIGHT)}{'' if other is None else ' ahead'}", _TIGHT
         case ir.Acted(verb=verb, kind=kind):
             return verb if kind is None else f"{verb} {kind}", _TIGHT
         case ir.Quantified(kind="forall", variables=(ir.Bound(name=action, domain=ir.Acted()),), body=body):

@@ -124,6 +124,8 @@ def _value(expr: ir.Expr, frame: Frame, when: Literal) -> Symbolic:
             return Maybe(TRUE, evaluate(item, frame, when))
         case ir.InFlight():
             raise Unsupported("packets in flight")
+        case ir.Placed():
+            raise Unsupported("the order of a queue")
         case ir.Acted():
             raise Unsupported("actions")
         case _:

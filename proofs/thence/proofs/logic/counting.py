@@ -21,7 +21,7 @@ In finite structures, where countermodels are looked for, counts are exact (`gro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 
@@ -166,13 +166,17 @@ def _compared_with_one(expr: ir.Expr) -> frozenset[str]:
 def _facts_about_one(symbols: Mapping[Count, ir.Symbol], few: Collection[str]) -> Iterator[ir.NamedFormula]:
     for count, symbol in symbols.items():
         if symbol.name in few and count.free:
-            others = tuple(replace(variable, name=f"{variable.name}'") for variable in count.counted)
-            values: dict[str, ir.Expr] = {x.name: local(y) for x, y in zip(count.counted, others, strict=True)}
-            both = conj((count.body, substitute(count.body, values)))
-            alike = conj(equal(local(x), local(y)) for x, y in zip(count.counted, others, strict=True))
-            unique = forall((*count.counted, *others), implies(both, alike))
             at_most = ir.Comparison(BOOL, "<=", _value(symbol), _ONE)
+            unique = none_but_one(count.counted, count.body)
             yield _fact(f"{symbol.name} is at most one", count, _iff(at_most, unique))
+
+
+def none_but_one(counted: Sequence[ir.Variable], body: ir.Expr) -> ir.Expr:
+    """Any two for which the body is true are the same."""
+    others = tuple(replace(variable, name=f"{variable.name}'") for variable in counted)
+    values: dict[str, ir.Expr] = {x.name: local(y) for x, y in zip(counted, others, strict=True)}
+    alike = conj(equal(local(x), local(y)) for x, y in zip(counted, others, strict=True))
+    return forall((*counted, *others), implies(conj((body, substitute(body, values))), alike))
 
 
 def _matched(one: Count, other: Count, symbol: ir.Symbol) -> Iterator[tuple[ir.Expr, ir.Expr]]:

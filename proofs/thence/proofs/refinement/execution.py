@@ -6,6 +6,10 @@ head of a loop the invariants of the link are true.
 NOTE(loops): a `for` that only sends is one group of packets, see NOTE(rounds). Any other loop is cut at its head: the
 invariants hold there at first and after each round, and nothing else is known of what a round may change. That a loop
 ends is not shown; a step whose loop does not end is a fault, and changes nothing.
+
+NOTE(first round): an invariant may say of each process what denies the test of a `while`: between steps a buffer is
+empty, and the loop empties it. Then the loop begins where that invariant is false, so its first round is executed as it
+stands, and the loop is cut at its next head.
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, Map, Record, has_zero
+from thence.dsl.ir.substitution import instantiated
+from thence.dsl.ir.types import BOOL, PROCESS, Map, Record, has_zero
 from thence.proofs.logic.formula import (
     TRUE,
     Unsupported,
@@ -40,7 +45,7 @@ from thence.proofs.refinement.shapes import (
     window_facts,
     zero_shape,
 )
-from thence.proofs.refinement.states import SELF, forgotten, packet_value
+from thence.proofs.refinement.states import SELF, forgotten, packet_value, place_facts
 
 
 @dataclass(slots=True)
@@ -197,9 +202,22 @@ class Execution(Looping):
 
     # --- loops that are cut ------------------------------------------------------------------
 
-    def _while(self, statement: ir.While, path: Path, then: Then, back: Then, depth: int) -> None:
+    def _while(
+        self, statement: ir.While, path: Path, then: Then, back: Then, depth: int, *, first: bool = False
+    ) -> None:
+        """`first`: the first round is over, see NOTE(first round)."""
         if self.unrolled is not None:
             self._unroll(statement, path, then, back, depth, self.unrolled)
+            return
+        if not first and self._is_denied(statement.condition):
+            test = self._value(path, statement.condition)
+            known = sure(path, test)
+            then(restored(known.where("no round", opposite(test.term)), path))
+
+            def again(after: Path) -> None:
+                self._while(statement, restored(after, path), then, back, depth, first=True)
+
+            self.run(statement.body, known.where("the first round", test.term), again, back, depth)
             return
         head = self._cut(statement.body, path, statement.span.line)
         test = self._value(head, statement.condition)
@@ -207,6 +225,10 @@ class Execution(Looping):
         inside = known.where("another round", test.term)
         self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
         then(restored(known.where("no other round", opposite(test.term)), path))
+
+    def _is_denied(self, test: ir.Expr) -> bool:
+        """Whether an invariant says of each process that the test is false."""
+        return any(_denies(one.body, test) for one in self.link.invariants)
 
     def _unroll(self, statement: ir.While, path: Path, then: Then, back: Then, depth: int, left: int) -> None:
         test = self._value(path, statement.condition)
@@ -230,7 +252,9 @@ class Execution(Looping):
         for name in found.locals & path.variables:
             locals_[name] = any_like(locals_[name], f"{name}{version}")
         known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
-        conditions = (*path.conditions, *self.invariants(state), *known, *window_facts(new))
+        facts = (*window_facts(new), *(place_facts(state) if found.kinds else ()))
+        invariants = (*self.invariants(state), *self.invariants_of_self(state))
+        conditions = (*path.conditions, *invariants, *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions)
 
     def _keeps(self, path: Path, line: int) -> None:
@@ -255,3 +279,13 @@ class Execution(Looping):
             inside = replace(head.where("in the loop", condition), locals={**head.locals, statement.name: item})
             self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
         then(restored(head, path))
+
+
+def _denies(invariant: ir.Expr, test: ir.Expr) -> bool:
+    """Whether the invariant says of each process, in these words, that the test is false."""
+    match invariant:
+        case ir.Quantified(kind="forall", variables=(ir.Bound(type=type_, name=name, domain=None),), body=body):
+            said = instantiated(test, {}, ir.Local(PROCESS, name), ())
+            return type_ == PROCESS and (body == ir.Not(BOOL, said) or said == ir.Not(BOOL, body))
+        case _:
+            return False

@@ -36,10 +36,9 @@ from thence.proofs.refinement.shapes import (
     same,
     term_of,
     variables,
-    within,
     zero_shape,
 )
-from thence.proofs.refinement.states import SELF, State
+from thence.proofs.refinement.states import SELF, State, channel_of, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,15 @@ class Evaluation:
                 return self._conditional(sub(condition), sub(then), sub(otherwise))
             case ir.Quantified():
                 return self._quantified(expr, bound)
-            case ir.Literal_() | ir.StateOf() | ir.Attribute() | ir.ElementAt() | ir.InFlight() | ir.Acted():
+            case (
+                ir.Literal_()
+                | ir.StateOf()
+                | ir.Attribute()
+                | ir.ElementAt()
+                | ir.InFlight()
+                | ir.Placed()
+                | ir.Acted()
+            ):
                 raise Unsupported(f"`{type(expr).__name__}` has no encoding")
             case _:
                 assert_never(expr)
@@ -191,11 +198,10 @@ class Evaluation:
         match collection.shape:
             case Members(has=has) | Table(has=has):
                 return Value(Leaf(has(terms)), defined)
-            case Window(first=first, next=following, at=at):
-                index = ir.Variable(self.name(), NAT)
-                here = ir.Local(NAT, index.name)
-                found = conj((within(first, here, following), same(flat(at(here)), terms)))
-                return Value(Leaf(exists((index,), found)), defined)
+            case Window():
+                groups = collection.shape.groups(lambda _, each: Leaf(same(flat(each), terms)))
+                found = (self._some(self._where_true(group)) for group in groups)
+                return Value(Leaf(disj(found)), defined)
             case _:
                 raise Unsupported(f"`in` a `{type_}` has no encoding")
 
@@ -264,6 +270,15 @@ class Evaluation:
 
         return Group(group.types, item)
 
+    def _where_true(self, group: Group) -> Group:
+        """Those of a group of truth values that are true."""
+
+        def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+            there, value = group.item(terms)
+            return conj((there, term_of(value))), value
+
+        return Group(group.types, item)
+
     def _none(self, groups: Sequence[Group]) -> Term:
         return conj(_opposite(self._some(group)) for group in groups)
 
@@ -287,9 +302,39 @@ class Evaluation:
         if variable.domain is None:
             return (self.everything(variable.type),), TRUE
         if isinstance(variable.domain, ir.InFlight):
-            return self.state.network[variable.domain.kind], TRUE
+            return self._in_flight(variable.domain, bound), TRUE
+        if isinstance(variable.domain, ir.Placed):
+            return self._placed(variable.domain, bound)
         collection = self.value(variable.domain, bound)
         return elements(collection.shape, variable.domain.type), collection.defined
+
+    def _in_flight(self, flying: ir.InFlight, bound: Mapping[str, Shape]) -> tuple[Group, ...]:
+        """The packets of a kind; or those of them that are ahead of another: see NOTE(places)."""
+        groups = self.state.network[flying.kind]
+        if flying.ahead is None:
+            return groups
+        if self.state.end is None:
+            return ()
+        other = self.value(flying.ahead, bound).shape
+
+        def on_channel(group: Group) -> Group:
+            def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+                there, packet = group.item(terms)
+                return conj((there, same(channel_of(packet), channel_of(other)))), packet
+
+            return Group(group.types, item)
+
+        return tuple(_with_place_below(on_channel(group), place_of(other)) for group in groups)
+
+    def _placed(self, placed: ir.Placed, bound: Mapping[str, Shape]) -> tuple[tuple[Group, ...], Term]:
+        """The elements of a queue with their places; or those of them before another."""
+        queue = self.value(placed.queue, bound)
+        assert isinstance(queue.shape, Window)
+        groups = queue.shape.groups(lambda number, item: Parts((item, Leaf(number))))
+        if placed.ahead is not None:
+            other = self.value(placed.ahead, bound).shape
+            groups = tuple(_with_place_below(group, place_of(other)) for group in groups)
+        return groups, queue.defined
 
     def everything(self, type_: object) -> Group:
         """All processes, or all messages that were sent."""
@@ -339,6 +384,16 @@ class Evaluation:
 class _Counted:
     groups: tuple[Group, ...]
     defined: Term
+
+
+def _with_place_below(group: Group, limit: Term) -> Group:
+    """Those of a group that have a smaller place."""
+
+    def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+        there, each = group.item(terms)
+        return conj((there, ir.Comparison(BOOL, "<", place_of(each), limit))), each
+
+    return Group(group.types, item)
 
 
 def role(constant: ir.Constant) -> ir.Local:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.ir.types import MESSAGE, Type
+from thence.dsl.ir.substitution import instantiated
+from thence.dsl.ir.types import MESSAGE, PROCESS, Type
 from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
@@ -106,6 +107,18 @@ class Following:
             ir.NamedFormula(one.name, Evaluation(self.link.protocol, state, prefix="i").formula(one.body))
             for one in self.link.invariants
         )
+
+    def invariants_of_self(self, state: State) -> tuple[ir.NamedFormula, ...]:
+        """What the invariants say where one of their processes is the one that takes the step.
+
+        They follow from the invariants, and spare a solver to find that its variables are those of any process.
+        """
+        found: list[ir.NamedFormula] = []
+        for one in self.link.invariants:
+            for said in _of_self(one.body):
+                formula = Evaluation(self.link.protocol, state, prefix="i").formula(said)
+                found.append(ir.NamedFormula(f"{one.name} of self", formula))
+        return tuple(found)
 
     def _kind(self, name: str) -> ir.PacketKind:
         return next(kind for kind in self.link.protocol.packets if kind.name == name)
@@ -218,3 +231,16 @@ def opposite(term: Term) -> Term:
     if term in (TRUE, FALSE):
         return FALSE if term == TRUE else TRUE
     return negation(term)
+
+
+def _of_self(formula: ir.Expr) -> Iterator[ir.Expr]:
+    """The formula with `self` in the place of one of the processes for all of which it is true."""
+    if not isinstance(formula, ir.Quantified) or formula.kind != "forall":
+        return
+    for own in formula.variables:
+        if own.type == PROCESS and own.domain is None:
+            others = tuple(each for each in formula.variables if each is not own)
+            said = instantiated(formula.body, {own.name: ir.SelfProcess(PROCESS)}, None, ())
+            yield replace(formula, variables=others, body=said) if others else said
+    for said in _of_self(formula.body):
+        yield replace(formula, body=said)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from thence.dsl import ir
 from thence.dsl.ir.types import NAT, Collection, Map, Type
 from thence.proofs.logic.formula import (
+    TRUE,
     Unsupported,
     conj,
     disj,
@@ -18,6 +19,7 @@ from thence.proofs.refinement.shapes import (
     Leaf,
     Members,
     Parts,
+    Pushed,
     Shape,
     Table,
     Term,
@@ -64,7 +66,11 @@ def _pushed(shape: Shape, item: Shape) -> Shape:
     assert isinstance(shape, Window)
     last = shape.next
     following = ir.Arithmetic(NAT, "+", last, ir.Literal_(NAT, 1))
-    return Window(shape.first, following, lambda index: merged(same((index,), (last,)), item, shape.at(index)))
+
+    def now(index: Term) -> Shape:
+        return merged(same((index,), (last,)), item, shape.at(index))
+
+    return Window(shape.first, following, now, (*shape.pushed, Pushed(TRUE, last, item)), shape.older)
 
 
 def _popped(shape: Shape) -> Shape:

@@ -19,13 +19,12 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import DST, SRC
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.run.machine_run import given_symbols
-from thence.proofs.logic.counting import has_counts
+from thence.proofs.logic.counting import has_counts, none_but_one
 from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
     Unsupported,
     children,
-    conj,
     equal,
     forall,
     free_locals,
@@ -50,8 +49,13 @@ from thence.proofs.refinement.states import (
     flying_name,
     in_flight,
     initial_state,
+    is_head,
+    keeps_order,
     packet_sort,
     packet_value,
+    place_facts,
+    place_symbol,
+    placed,
     protocol_symbols,
     said_of,
 )
@@ -183,14 +187,18 @@ def _arrival(before: State, kind: ir.PacketKind, handler: ir.Handler | None) -> 
     packet = ir.Local(packet_sort(kind), "#packet")
     terms = said_of(kind, packet)
     value = packet_value(kind, terms)
-    network = {**before.network, kind.name: (in_flight(kind, without=packet),)}
+    fifo = before.end is not None
+    network = {**before.network, kind.name: (in_flight(kind, fifo, without=packet),)}
     names: dict[str, Shape] = {}
     if handler is not None:
         names = {one.name: shape for one, shape in zip(handler.parameters, value.fields, strict=False)}
         if handler.sender is not None:
             names[handler.sender] = value.fields[-2]
     path = Path(replace(before, network=network), names).where(
-        "the packet arrives", holds(flying_name(kind.name), packet), equal(terms[-1], SELF)
+        "the packet arrives",
+        holds(flying_name(kind.name), packet),
+        equal(terms[-1], SELF),
+        is_head(before, kind.name, packet, _in_its_place(kind, packet)),
     )
     event = Event("receive", kind.name, value.fields[:-2], value.fields[-2])
     return Cause(f"receive {kind.name}", handler, path, (event,))
@@ -201,14 +209,21 @@ def network_steps(link: ir.Link) -> Iterator[tuple[str, State, tuple[ir.NamedFor
     before = any_state(link)
     for kind in link.protocol.packets:
         packet = ir.Local(packet_sort(kind), "#packet")
-        flying = (ir.NamedFormula("the packet is in flight", holds(flying_name(kind.name), packet)),)
+        first = is_head(before, kind.name, packet, _in_its_place(kind, packet))
+        there = holds(flying_name(kind.name), packet)
+        flying = tuple(ir.NamedFormula("the packet is in flight", each) for each in (there, first) if each != TRUE)
         if link.protocol.network.lossy:
-            lost = {**before.network, kind.name: (in_flight(kind, without=packet),)}
+            lost = {**before.network, kind.name: (in_flight(kind, keeps_order(link), without=packet),)}
             yield f"{kind.name} is lost", replace(before, network=lost), flying
         if link.protocol.network.duplicating:
             value = packet_value(kind, said_of(kind, packet))
             copied = before.sending(kind.name, _one(value))
             yield f"{kind.name} is duplicated", copied, flying
+
+
+def _in_its_place(kind: ir.PacketKind, packet: Term) -> Shape:
+    """The packet that an element of the packets' sort is, with its place."""
+    return placed(packet_value(kind, said_of(kind, packet)), ir.Apply(NAT, place_symbol(kind).name, (packet,)))
 
 
 def _one(value: Shape) -> Group:
@@ -224,7 +239,8 @@ def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obli
     if refused:
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
     base = Execution(link, any_state(link), known)
-    facts = (*setting(link), *known, *window_facts(protocol_symbols(link.protocol)), *base.invariants(base.before))
+    by_definition = (*window_facts(protocol_symbols(link.protocol)), *place_facts(base.before))
+    facts = (*setting(link), *known, *by_definition, *base.invariants(base.before))
     found = [*_initially(link)]
     for name, state, conditions in network_steps(link):
         for goal in base.invariants(state):
@@ -339,12 +355,9 @@ def _counts_of(formula: Term) -> Iterator[ir.Quantified]:
 
 
 def _at_most_one(count: ir.Quantified) -> ir.NamedFormula:
-    (bound,) = count.variables
-    one, other = (ir.Variable(f"{bound.name}'{at}", bound.type) for at in (1, 2))
-    both = conj(substitute(count.body, {bound.name: local(each)}) for each in (one, other))
+    counted = tuple(ir.Variable(bound.name, bound.type) for bound in count.variables)
     few = ir.Comparison(BOOL, "<=", count, ir.Literal_(NAT, 1))
-    same = forall((one, other), implies(both, equal(local(one), local(other))))
-    return ir.NamedFormula("at most one is counted", implies(few, same))
+    return ir.NamedFormula("at most one is counted", implies(few, none_but_one(counted, count.body)))
 
 
 def _numbered(found: Sequence[Obligation]) -> tuple[Obligation, ...]:

@@ -2,13 +2,15 @@
 
 NOTE(rounds): such a loop is one group of packets for each `send` in it, one packet for each value of the loop variables
 for which the conditions around it are true. A condition that is the same in all rounds is one of the whole loop. If the
-link has an event for the packets, the machine takes a transition for each: see NOTE(together).
+link has an event for the packets, the machine takes a transition for each: see NOTE(together). Where channels keep
+their order, it is shown that no two rounds send to one process: their packets have no order here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL
@@ -16,9 +18,11 @@ from thence.proofs.logic.formula import (
     TRUE,
     Unsupported,
     conj,
+    equal,
     forall,
     free_locals,
     implies,
+    local,
     negation,
     substitute,
 )
@@ -161,6 +165,8 @@ class Looping(Following):
         state = after.state
         for sending in rounds.sent:
             state = state.sending(sending.statement.kind, self._group(sending))
+        if state.end is not None:
+            self._check_channels(rounds.sent, after)
         events = [sending for sending in rounds.sent if self._clause(self._event(sending)) is not None]
         if len(events) > 1:
             raise Unsupported(f"the loop on line {events[1].statement.span.line} has two events of the link")
@@ -168,6 +174,24 @@ class Looping(Following):
         for sending in events:
             after = self._happen_for_all(after, sending)
         then(after)
+
+    def _check_channels(self, sent: Sequence[Sending], path: Path) -> None:
+        """What two rounds send goes to two processes."""
+        for one, other in combinations_with_replacement(sent, 2):
+            pairs = zip(one.variables, other.variables, strict=False)
+            shared = [variable for variable, its in pairs if variable == its]
+            renamed = {variable.name: replace(variable, name=f"{variable.name}!") for variable in other.variables}
+            values = {name: local(variable) for name, variable in renamed.items()}
+            there = [substitute(condition, values) for condition in other.conditions]
+            same_round = conj(equal(local(each), values[each.name]) for each in shared)
+            if one is not other and not shared:
+                continue  # not in one loop: one is sent after the other
+            to_one = equal(one.terms[-1], substitute(other.terms[-1], values))
+            goal = forall(
+                (*one.variables, *renamed.values()), implies(conj((*one.conditions, *there, to_one)), same_round)
+            )
+            line = other.statement.span.line
+            self._check(f"the loop sends one packet to each process on line {line}", path, goal)
 
     def _group(self, sending: Sending) -> Group:
         kind = self._kind(sending.statement.kind)

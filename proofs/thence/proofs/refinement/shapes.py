@@ -84,6 +84,37 @@ class Window:
     first: Term
     next: Term
     at: Callable[[Term], Shape]
+    pushed: tuple[Pushed, ...] = ()
+    """What a step has pushed. `at` knows it, too, but a solver finds it sooner where it has a name."""
+    before: tuple[Term, Callable[[Term], Shape]] | None = None
+    """`next` and `at` before that."""
+
+    @property
+    def older(self) -> tuple[Term, Callable[[Term], Shape]]:
+        """`next` and `at` of what no step has pushed."""
+        return self.before or (self.next, self.at)
+
+    def groups(self, item: Callable[[Term, Shape], Shape]) -> tuple[Group, ...]:
+        """The elements; `item` is given the number and the element."""
+        last, at = self.older
+
+        def old(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+            return within(self.first, terms[0], last), item(terms[0], at(terms[0]))
+
+        def new(pushed: Pushed) -> Group:
+            there = conj((pushed.condition, ir.Comparison(BOOL, "<=", self.first, pushed.number)))
+            return Group((), lambda _: (there, item(pushed.number, pushed.item)))
+
+        return (Group((NAT,), old), *map(new, self.pushed))
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What was pushed, where the condition is true, and its number."""
+
+    condition: Term
+    number: Term
+    item: Shape
 
 
 Shape: TypeAlias = Leaf | Parts | Perhaps | Members | Table | Window
@@ -312,11 +343,19 @@ def merged(condition: Term, then: Shape, otherwise: Shape) -> Shape:
                 lambda terms: conditional(condition, then.has(terms), otherwise.has(terms)),
             )
         case Window(), Window():
-            return Window(
+            whole = Window(
                 conditional(condition, then.first, otherwise.first),
                 conditional(condition, then.next, otherwise.next),
                 lambda index: merged(condition, then.at(index), otherwise.at(index)),
             )
+            pushed = [replace(each, condition=conj((condition, each.condition))) for each in then.pushed]
+            denied = negation(condition)
+            pushed += [replace(each, condition=conj((denied, each.condition))) for each in otherwise.pushed]
+            if not pushed:
+                return whole
+            (last, at), (other, there) = then.older, otherwise.older
+            before = conditional(condition, last, other), lambda index: merged(condition, at(index), there(index))
+            return replace(whole, pushed=tuple(pushed), before=before)
         case _:
             raise AssertionError((then, otherwise))
 
@@ -372,8 +411,8 @@ def elements(shape: Shape, type_: Type) -> tuple[Group, ...]:
             return (Group(leaves(item), lambda terms: (has(terms), built(item, terms))),)
         case Table(has=has), Map(key=key):
             return (Group(leaves(key), lambda terms: (has(terms), built(key, terms))),)
-        case Window(first=first, next=following, at=at), _:
-            return (Group((NAT,), lambda terms: (within(first, terms[0], following), at(terms[0]))),)
+        case Window(), _:
+            return shape.groups(lambda _, item: item)
         case Perhaps(some=some, item=inside), _:
             return (Group((), lambda terms: (some, inside)),)
         case _:

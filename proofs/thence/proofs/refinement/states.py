@@ -3,32 +3,50 @@
 NOTE(packets): packets of a kind are elements of a sort of their own, of which some are in flight: so two equal packets
 are two. An element that is not in flight says nothing. Who sends a packet adds a group of new ones, and needs no names
 for them: a quantifier over packets in flight is one over the old ones and over each group.
+
+NOTE(places): where channels keep their order, each packet in flight has a place, a number; those of one channel arrive
+in the order of their places. A packet that is sent gets the place `end`, which is above all others, and `end` rises.
+The numbers are ours: that those of a channel differ, and are below `end`, is true of every state by definition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, PROCESS, Sort, Type
-from thence.proofs.logic.formula import conj, free_locals, fresh_name, map_children, negation
+from thence.dsl.ir.types import BOOL, NAT, PROCESS, Sort, Type
+from thence.proofs.logic.formula import (
+    FALSE,
+    TRUE,
+    conj,
+    forall,
+    free_locals,
+    fresh_name,
+    implies,
+    map_children,
+    negation,
+)
 from thence.proofs.logic.structure import zero_of
 from thence.proofs.machine.transitions import free_at_first, symbols
 from thence.proofs.refinement.shapes import (
     Group,
+    Leaf,
     Parts,
     Shape,
     Term,
     alike,
     built,
-    flat,
     leaves,
+    locals_of,
     merged,
     same,
     shape_of,
     symbols_of,
+    term_of,
+    variables,
 )
 
 Symbols: TypeAlias = Mapping[str, Callable[[tuple[Term, ...]], Term]]
@@ -46,6 +64,8 @@ class State:
     others: Callable[[str, Term], Shape]
     network: Mapping[str, tuple[Group, ...]]
     machine: Symbols
+    end: Term | None = None
+    """The place of the next packet; None where channels do not keep their order: see NOTE(places)."""
 
     def of(self, name: str, process: Term) -> Shape:
         """A variable of a process."""
@@ -63,7 +83,17 @@ class State:
         return replace(self, own={**self.own, name: shape})
 
     def sending(self, kind: str, group: Group) -> State:
-        return replace(self, network={**self.network, kind: (*self.network[kind], group)})
+        """The state with packets more. All of a group have one place, so no two of them are on one channel."""
+        if self.end is None:
+            return replace(self, network={**self.network, kind: (*self.network[kind], group)})
+        place = self.end
+
+        def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+            there, value = group.item(terms)
+            return there, placed(value, place)
+
+        network = {**self.network, kind: (*self.network[kind], Group(group.types, item))}
+        return replace(self, network=network, end=ir.Arithmetic(NAT, "+", place, ir.Literal_(NAT, 1)))
 
     def about_machine(self, formula: ir.Expr, values: Mapping[str, Term] | None = None) -> Term:
         """A formula of the machine about this state of it, its free names replaced by values.
@@ -116,6 +146,32 @@ def packet_symbols(kind: ir.PacketKind) -> tuple[ir.Symbol, ...]:
     return (ir.Symbol(flying_name(kind.name), packet, BOOL), *said)
 
 
+def place_symbol(kind: ir.PacketKind, version: str = "") -> ir.Symbol:
+    return ir.Symbol(f"{kind.name} place{version}", (ir.Variable("k", packet_sort(kind)),), NAT)
+
+
+def end_symbol(version: str = "") -> ir.Symbol:
+    return ir.Symbol(f"end of channels{version}", (), NAT)
+
+
+def placed(value: Shape, place: Term) -> Shape:
+    """A packet with its place, which is behind the fields that a text knows."""
+    assert isinstance(value, Parts)
+    return Parts((*value.fields, Leaf(place)))
+
+
+def place_of(packet: Shape) -> Term:
+    """The place of a packet in flight, as a quantifier sees it."""
+    assert isinstance(packet, Parts)
+    return term_of(packet.fields[-1])
+
+
+def channel_of(packet: Shape) -> tuple[Term, Term]:
+    """Sender and receiver of a packet in flight on channels that keep their order."""
+    assert isinstance(packet, Parts)
+    return term_of(packet.fields[-3]), term_of(packet.fields[-2])
+
+
 def flying_name(kind: str, version: str = "") -> str:
     return f"{kind} in flight{version}"
 
@@ -131,14 +187,17 @@ def packet_value(kind: ir.PacketKind, terms: Sequence[Term]) -> Parts:
     return Parts(tuple(fields))
 
 
-def in_flight(kind: ir.PacketKind, version: str = "", *, without: Term | None = None) -> Group:
+def in_flight(kind: ir.PacketKind, fifo: bool, version: str = "", *, without: Term | None = None) -> Group:
     """The packets of the kind that were in flight before the step, without the one that has arrived."""
 
     def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
         flying: Term = ir.Apply(BOOL, flying_name(kind.name, version), terms)
         if without is not None:
             flying = conj((flying, negation(alike(terms[0], without))))
-        return flying, packet_value(kind, said_of(kind, terms[0]))
+        value: Shape = packet_value(kind, said_of(kind, terms[0]))
+        if fifo:
+            value = placed(value, ir.Apply(NAT, place_symbol(kind, version).name, (terms[0],)))
+        return flying, value
 
     return Group((packet_sort(kind),), item)
 
@@ -148,8 +207,45 @@ def said_of(kind: ir.PacketKind, packet: Term) -> tuple[Term, ...]:
     return tuple(ir.Apply(type_, f"{kind.name}.{at}", (packet,)) for at, type_ in enumerate(packet_types(kind)))
 
 
-def packet_terms(value: Shape) -> tuple[Term, ...]:
-    return flat(value)
+def place_facts(state: State) -> tuple[ir.NamedFormula, ...]:
+    """What is true of the places of packets by definition: see NOTE(places)."""
+    if state.end is None:
+        return ()
+    numbers = iter(range(1_000))
+    found: list[Term] = []
+    groups = [group for kind in state.network.values() for group in kind]
+
+    def bound(group: Group) -> tuple[ir.Variable, ...]:
+        return variables(group.types, lambda: f"place#{next(numbers)}")
+
+    for group in groups:
+        names = bound(group)
+        there, packet = group.item(locals_of(names))
+        found.append(forall(names, implies(there, ir.Comparison(BOOL, "<", place_of(packet), state.end))))
+    for one, other in combinations_with_replacement(groups, 2):
+        left, right = bound(one), bound(other)
+        (here, first), (there, second) = one.item(locals_of(left)), other.item(locals_of(right))
+        alike_ = same((*channel_of(first), place_of(first)), (*channel_of(second), place_of(second)))
+        apart = FALSE if one is not other else same(locals_of(left), locals_of(right))
+        found.append(forall((*left, *right), implies(conj((here, there, alike_)), apart)))
+    return tuple(ir.NamedFormula("places of packets", each) for each in found)
+
+
+def is_head(state: State, kind: str, packet: Term, value: Shape) -> Term:
+    """The packet in flight is the first of its channel: all others of it are behind. True where order is not kept."""
+    if state.end is None:
+        return TRUE
+    numbers = iter(range(1_000))
+    found: list[Term] = []
+    for other in state.network:
+        for group in state.network[other]:
+            names = variables(group.types, lambda: f"head#{next(numbers)}")
+            there, each = group.item(locals_of(names))
+            itself = (negation(alike(locals_of(names)[0], packet)),) if other == kind else ()
+            on_channel = same(channel_of(each), channel_of(value))
+            behind = ir.Comparison(BOOL, "<", place_of(value), place_of(each))
+            found.append(forall(names, implies(conj((there, *itself, on_channel)), behind)))
+    return conj(found)
 
 
 # --- symbols and states ---------------------------------------------------------------------------
@@ -166,7 +262,14 @@ def protocol_symbols(protocol: ir.Protocol) -> tuple[ir.Symbol, ...]:
         one for variable in protocol.state for one in symbols_of(variable_name(variable.name), process, variable.type)
     )
     packets = (one for kind in protocol.packets for one in packet_symbols(kind))
-    return (*state, *packets)
+    if protocol.network.reordering:
+        return (*state, *packets)
+    return (*state, *packets, *(place_symbol(kind) for kind in protocol.packets), end_symbol())
+
+
+def keeps_order(link: ir.Link) -> bool:
+    """Whether each channel of the network is a sequence."""
+    return not link.protocol.network.reordering
 
 
 def any_state(link: ir.Link) -> State:
@@ -175,8 +278,9 @@ def any_state(link: ir.Link) -> State:
     return State(
         {},
         lambda name, process: shape_of(variable_name(name), (process,), types[name]),
-        {kind.name: (in_flight(kind),) for kind in link.protocol.packets},
+        {kind.name: (in_flight(kind, keeps_order(link)),) for kind in link.protocol.packets},
         {symbol.name: _unchanged(symbol) for symbol in symbols(link.machine)},
+        ir.Apply(NAT, end_symbol().name, ()) if keeps_order(link) else None,
     )
 
 
@@ -194,13 +298,17 @@ def initial_state(link: ir.Link, initial: Callable[[str, Term], Shape]) -> State
         return lambda arguments: ir.Literal_(symbol.result, zero_of(symbol.result))
 
     machine = {symbol.name: start(symbol) for symbol in symbols(link.machine)}
-    return State({}, initial, {kind.name: () for kind in link.protocol.packets}, machine)
+    end = ir.Literal_(NAT, 0) if keeps_order(link) else None
+    return State({}, initial, {kind.name: () for kind in link.protocol.packets}, machine, end)
 
 
 def forgotten(
     state: State, link: ir.Link, version: str, variables: frozenset[str], kinds: frozenset[str], changed: frozenset[str]
 ) -> tuple[State, tuple[ir.Symbol, ...]]:
-    """The state with nothing known of own variables, packets in flight and machine symbols; and the new symbols."""
+    """The state with nothing known of own variables, packets in flight and machine symbols; and the new symbols.
+
+    Packets of the other kinds keep their places: those that are sent meanwhile come behind all of them.
+    """
     new: list[ir.Symbol] = []
     own = dict(state.own)
     for variable in link.protocol.state:
@@ -212,14 +320,15 @@ def forgotten(
     for kind in link.protocol.packets:
         if kind.name in kinds:
             new.append(ir.Symbol(flying_name(kind.name, version), (ir.Variable("k", packet_sort(kind)),), BOOL))
-            network[kind.name] = (in_flight(kind, version),)
+            network[kind.name] = (in_flight(kind, keeps_order(link), version),)
+            new += [place_symbol(kind, version)] if keeps_order(link) else []
+    end = state.end
+    if kinds and keeps_order(link):
+        new.append(end_symbol(version))
+        end = ir.Apply(NAT, end_symbol(version).name, ())
     machine = dict(state.machine)
     for symbol in symbols(link.machine):
         if symbol.name in changed:
             new.append(replace(symbol, name=f"{symbol.name}{version}"))
             machine[symbol.name] = _unchanged(symbol, version)
-    return replace(state, own=own, network=network, machine=machine), tuple(new)
-
-
-def same_packet(left: Sequence[Term], right: Sequence[Term]) -> Term:
-    return same(left, right)
+    return replace(state, own=own, network=network, machine=machine, end=end), tuple(new)

@@ -172,6 +172,7 @@ class LinkRun:
             all_states=self.system.locals_of(state),
             symbols=self._run.symbols(follower.machine),
             flying=[self.system.packet(number) for number in state.network],
+            fifo=not self.system.protocol.network.reordering,
             messages=sorted(message for (message,) in follower.machine[SENT]),
         )
         for invariant, holds in self._invariants:

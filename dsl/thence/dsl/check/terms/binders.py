@@ -12,11 +12,12 @@ from thence.dsl.check.terms.checker import Checker
 from thence.dsl.check.terms.environment import RESERVED, LocalKind, LocalName, a
 from thence.dsl.check.terms.in_flight import fields_of_packet, types_of_packet
 from thence.dsl.check.terms.inference import infer_types
+from thence.dsl.check.terms.placed import has_order, placed_element, speaks_of_order
 from thence.dsl.check.terms.queries import element_type
 from thence.dsl.check.terms.types import resolve_type
 from thence.dsl.ir.substitution import instantiated
 from thence.dsl.ir.traversal import nodes
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Sort, Type
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Collection, Sort, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.syntax import Span
 
@@ -72,7 +73,7 @@ def bind(
 
     What the names of packets in flight and of actions stand for is entered into `packets`.
     """
-    written = [binder for binder in binders if binder.packet is None and binder.action is None]
+    written = [each for each in binders if each.packet is None and each.action is None and not each.ahead]
     open_names = [binder.name.text for binder in written if binder.type is None and binder.domain is None]
     inferred = infer_types(open_names, formulas, checker.vocabulary, checker.locals) if open_names else {}
     bounds: list[ir.Bound] = []
@@ -85,13 +86,22 @@ def bind(
             checker, bound = bind_action(checker, binder.action, packets)
             bounds += [] if bound is None else [bound]
             continue
+        if binder.ahead:
+            checker, bound = bind_ahead(checker, binder, packets)
+            bounds += [] if bound is None else [bound]
+            continue
         name, span = binder.name.text, binder.span
         type_, domain = _binder_type(checker, binder, inferred)
         if type_ is not None and domain is None and not _can_range_over(checker, type_, binder.name.span):
             type_ = None
-        if type_ is not None:
+        within = introduce(checker, binder.name, type_, "bound")
+        if domain is not None and packets is not None and has_order(domain) and speaks_of_order((*binders, *formulas)):
+            placed = placed_element(binder.name, domain, None, packets)
+            bounds.append(placed)
+            checker = checker.about(element=(ir.Local(placed.type, placed.name), domain))
+        elif type_ is not None:
             bounds.append(ir.Bound(type_, name, domain, span=span))
-        checker = checker.within({name: introduce(checker, binder.name, type_, "bound")})
+        checker = checker.within({name: within})
     return (tuple(bounds) if len(bounds) == len(binders) else None), checker
 
 
@@ -111,7 +121,30 @@ def bind_packet(
         )
         return checker, None
     bound = fields_of_packet(binder, checker, packets)
-    return checker, bound
+    return (checker if bound is None else checker.about(ir.Local(bound.type, bound.name))), bound
+
+
+def bind_ahead(
+    checker: AnyChecker, binder: syntax.Binder, packets: dict[str, ir.Expr] | None
+) -> tuple[AnyChecker, ir.Bound | None]:
+    """`x ahead`: an element of a queue, before the one around it."""
+    words = checker.vocabulary
+    element = checker.element
+    type_ = None if element is None else element[1].type
+    found = introduce(checker, binder.name, type_.item if isinstance(type_, Collection) else None, "bound")
+    if packets is None or words.place != "property" or not words.sent:
+        said = "the order of a queue is not available here"
+        checker.reporter.error("E0435", binder.span, said, "invariants of links and scenarios speak of it")
+        bound = None
+    elif element is None:
+        said = f"`{binder.name.text} ahead` is about an element of a queue, and there is none around it"
+        example = f"write `forall y in QUEUE. exists {binder.name.text} ahead. ...`"
+        checker.reporter.error("E0435", binder.span, said, example)
+        bound = None
+    else:
+        bound = placed_element(binder.name, element[1], element[0], packets)
+        checker = checker.about(element=(ir.Local(bound.type, bound.name), element[1]))
+    return checker.within({binder.name.text: found}), bound
 
 
 def bind_action(

@@ -57,7 +57,7 @@ class Vocabulary:
     `fixed` are the names that nothing changes: those that a tree network or an overlay gives. `constants` are a
     protocol's constants and roles, `kinds` its packet kinds and `inputs` its inputs, with their parameters. `sent`: a
     formula may quantify over the messages that were sent. `actions`: it may be about an action (`when p delivers m:
-    P`).
+    P`). `followed` are the definitions of the machine that a link's protocol follows.
     """
 
     place: Place
@@ -69,6 +69,7 @@ class Vocabulary:
     delivery: ir.MachineDelivery = "unicast"
     fixed: frozenset[str] = frozenset()
     definitions: Mapping[str, ir.Definition | None] = field(default_factory=dict)
+    followed: Mapping[str, ir.Definition] = field(default_factory=dict)
     constants: Mapping[str, Type | None] = field(default_factory=dict)
     kinds: Mapping[str, tuple[ir.Variable, ...] | None] = field(default_factory=dict)
     inputs: Mapping[str, tuple[ir.Variable, ...] | None] = field(default_factory=dict)
@@ -78,6 +79,16 @@ class Vocabulary:
     def at(self, place: Place) -> Vocabulary:
         """The same names, for an expression that stands elsewhere."""
         return replace(self, place=place)
+
+    def definition(self, name: str, of_process: bool) -> ir.Definition | None:
+        """What a definition stands for, `f(x)` or `f@p(x)`; None if it is erroneous or there is none.
+
+        Where protocol and machine of a link have the same name, `f(x)` is the machine's if the other needs `@`.
+        """
+        own = self.definitions.get(name)
+        if not of_process and name in self.followed and (own is None or own.reads == "self"):
+            return self.followed[name]
+        return own
 
     @property
     def records(self) -> dict[str, Record]:

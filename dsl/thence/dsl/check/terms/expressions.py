@@ -40,17 +40,27 @@ from thence.spec.words import counted
 class ExpressionChecker:
     """Checks expressions under the names that are in reach.
 
-    `elsewhere` are the names that other blocks of the same handler bind, for the note that says so.
+    `elsewhere` are the names that other blocks of the same handler bind, for the note that says so. `packet` is the
+    packet in flight of the innermost quantifier around, of which others may be `ahead`; `element` the element of a
+    queue, with the queue.
     """
 
     vocabulary: Vocabulary
     reporter: Reporter
     locals: Locals
     elsewhere: Mapping[str, Span]
+    packet: ir.Local | None = None
+    element: tuple[ir.Local, ir.Expr] | None = None
 
     def within(self, names: Mapping[str, LocalName]) -> ExpressionChecker:
         """The checker for an inner block, where these names are in reach too."""
         return replace(self, locals={**self.locals, **names})
+
+    def about(
+        self, packet: ir.Local | None = None, element: tuple[ir.Local, ir.Expr] | None = None
+    ) -> ExpressionChecker:
+        """The checker for what is said of a packet in flight, or of an element of a queue."""
+        return replace(self, packet=packet or self.packet, element=element or self.element)
 
     @property
     def formal(self) -> bool:

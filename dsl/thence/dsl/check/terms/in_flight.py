@@ -45,7 +45,13 @@ def fields_of_packet(binder: syntax.Binder, checker: Checker, packets: dict[str,
         return None
     fields = (*((each.name, each.type) for each in declared), (FROM, PROCESS), (TO, PROCESS))
     record = Record(kind, fields)
-    variable = f"{kind}'" + "'" * sum(isinstance(each, ir.FieldOf) for each in packets.values())
+    if packet.ahead and checker.packet is None:
+        said = "`ahead` is about another packet in flight, and there is none around it"
+        example = f"write `forall OTHER(...) in flight. exists {kind}(...) in flight ahead. ...`"
+        checker.reporter.error("E0435", binder.span, said, example)
+        return None
+    outer = "" if checker.packet is None else checker.packet.name
+    variable = f"{kind}'" + "'" * outer.count("'")
     whole = ir.Local(record, variable, span=binder.span)
     named = list(zip(packet.parameters, declared, strict=False))
     for name, parameter in named:
@@ -53,5 +59,6 @@ def fields_of_packet(binder: syntax.Binder, checker: Checker, packets: dict[str,
     for end, label in ((packet.sender, FROM), (packet.receiver, TO)):
         if end is not None:
             packets[end.text] = ir.FieldOf(PROCESS, whole, label, span=end.span)
-    flying = ir.InFlight(Collection("queue", record), kind, span=binder.span)
+    other = checker.packet if packet.ahead else None
+    flying = ir.InFlight(Collection("queue", record), kind, other, span=binder.span)
     return ir.Bound(record, variable, flying, span=binder.span)

@@ -193,7 +193,7 @@ class _Walk:
             for argument, parameter in zip(arguments, symbol.parameters, strict=False):
                 _join(argument, parameter.type)
             return symbol.result
-        defined = self.vocabulary.definitions.get(function)
+        defined = self.vocabulary.definition(function, of_process=False)
         if defined is not None:
             for argument, parameter in zip(arguments, defined.parameters, strict=False):
                 _join(argument, parameter.type)

@@ -130,8 +130,8 @@ MOST_LEVELS = 200
 def apply_name(checker: Checker, expr: syntax.Apply) -> ir.Expr | None:
     """`f(a, b)`: a relation, function or definition."""
     name, words = expr.function.text, checker.vocabulary
-    if name in words.definitions:
-        return _expand(checker, expr, words.definitions[name])
+    if name in words.definitions or (expr.process is None and name in words.followed):
+        return _expand(checker, expr, words.definition(name, expr.process is not None))
     if expr.process is not None:
         checker.reporter.error(
             "E0207",
@@ -179,6 +179,9 @@ def _is_in_reach(checker: Checker, expr: syntax.Apply, definition: ir.Definition
     if expr.process is not None and place != "property":
         note = "a process sees its own state only; it learns of another's by messages"
         report("E0401", span, f"`{name}@` can stand in properties only", note)
+    elif definition is checker.vocabulary.followed.get(name) and _ranges_further(definition):
+        note = "an invariant of a link speaks of processes, and of the messages that were sent: write out what is meant"
+        report("E0421", span, f"`{name}` speaks of all messages or numbers", note)
     elif expr.process is not None and definition.reads != "self":
         report("E0421", span, f"`{name}` is not about one process", f"write `{name}(...)`")
     elif definition.reads == "all" and place != "property":
@@ -191,6 +194,12 @@ def _is_in_reach(checker: Checker, expr: syntax.Apply, definition: ir.Definition
     else:
         return True
     return False
+
+
+def _ranges_further(definition: ir.Definition) -> bool:
+    """Whether a definition of a machine has a variable for all messages, sent or not, or for all numbers."""
+    bounds = (node for node in nodes(definition.body) if isinstance(node, ir.Bound))
+    return any(bound.domain is None and bound.type != PROCESS for bound in bounds)
 
 
 def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:

@@ -273,6 +273,8 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
             return _quantified(expression, scope)
         case ir.InFlight():
             raise AssertionError("formulas about packets in flight are not exported")
+        case ir.Placed():
+            raise AssertionError("formulas about the order of a queue are not exported")
         case ir.Acted():
             raise AssertionError("formulas about actions are not exported")
         case _:
