@@ -198,7 +198,7 @@ def _state(
                 reporter.error("E0209", variable.name.span, f"`{variable.name.text}` hides the type of this name")
         else:
             state_types.setdefault(variable.name.text, None)
-    words = Vocabulary("initial", types, {}, state_types, constants=vocabulary.constants)
+    words = Vocabulary("initial", types, {}, state_types, constants=vocabulary.constants, fixed=vocabulary.fixed)
     checker = ExpressionChecker(words, reporter, {}, {})
     state: list[ir.StateVariable] = []
     for variable in protocol.state:
