@@ -257,7 +257,7 @@ def _check_timers(protocol: syntax.Protocol, packets: Mapping[str, Signature], r
 
 _NOT_INPUTS = frozenset(
     (
-        "causal_send", "receive", "deliver", "send", "periodically", "crash", "recover", "processes", "sends", "losses",
+        "causal_send", "receive", "deliver", "send", "periodically", "processes", "sends", "losses",
         "duplicates", "ticks", "capacity", "destinations", "tree", "links", "program", "fifo", "prompt", "reactive",
         "any", "expect", "self", "process", "message", "bool", "nat",
     )
