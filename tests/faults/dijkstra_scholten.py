@@ -28,7 +28,7 @@ class Silent(DijkstraScholten):
 
 
 class AnotherParent(DijkstraScholten):
-    """A later job gets an engaged process another parent, and the former one an answer (R.2). Finding: nonconformance."""
+    """A later job gets a process another parent, and the former one an answer (R.2). Finding: nonconformance."""
 
     FAULT: ClassVar[str] = "overwritten instead of kept"
 

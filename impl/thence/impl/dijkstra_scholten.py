@@ -69,7 +69,7 @@ class Signal:
 
 
 class DijkstraScholten:
-    """One process. Its inputs are `begin`, `work` and `rest`; at the root `ended` says whether the computation has ended.
+    """One process. Its inputs are `begin`, `work` and `rest`; at the root `ended` says that the computation has ended.
 
     Args:
         neighbors: the processes to which it has a link; all others if they are not given.
@@ -93,7 +93,7 @@ class DijkstraScholten:
 
     @property
     def ended(self) -> bool:
-        """Whether the process is the root, and knows that nobody has anything to do any more, and no job is under way."""
+        """Whether the process is the root, and knows that nobody is active any more, and no job is under way."""
         return self._ended
 
     def begin(self) -> list[Command]:
@@ -104,7 +104,7 @@ class DijkstraScholten:
         return []
 
     def work(self, neighbor: int) -> list[Command]:
-        """The process gives a job to a neighbor. Raises MustWait while it is not active, and for others than neighbors."""
+        """The process gives a job to a neighbor. Raises MustWait while it is not active, and where there is no link."""
         if not self._active or neighbor not in self._due:
             raise MustWait
         self._due[neighbor] += 1  # J.1

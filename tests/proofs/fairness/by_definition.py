@@ -133,8 +133,9 @@ class Definition:
         return "holds" if done else "unknown"
 
     def _rests(self, state: State) -> bool:
-        must = {action for action in self.system.enabled(state) if action.kind == "input" and action.name in self.inputs}
-        must |= {action for action in self.system.enabled(state) if action.kind == "send" and self.sends_fairly}
+        can = list(self.system.enabled(state))
+        must = {one for one in can if one.kind == "input" and one.name in self.inputs}
+        must |= {one for one in can if one.kind == "send" and self.sends_fairly}
         if state.network or must:
             return False
         after = [self.system.apply(state, tick).state for tick in self.system.ticks()]

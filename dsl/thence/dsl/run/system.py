@@ -527,8 +527,8 @@ class System:
         return broken
 
     def is_at_rest(self, state: State) -> bool:
-        """Whether nothing has to happen any more: nothing can arrive, the application can do nothing that is fair, and no
-        timer changes anything, however often the scope lets timers fire.
+        """Whether nothing has to happen any more: nothing can arrive, the application can do nothing that is fair, and
+        no timer changes anything, however often the scope lets timers fire.
 
         What is not fair may never happen: a process that can crash need not. `rested` says that in some such state the
         application could do nothing at all.
