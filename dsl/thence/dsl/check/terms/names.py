@@ -79,8 +79,8 @@ def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
             takes = ", ".join(parameter.name or str(parameter.type) for parameter in symbol.parameters)
             report("E0311", expr.span, f"`{name}` stands without arguments", f"write `{name}({takes})`")
     elif name in words.types:
-        notes = ("the number of processes is `count p: process. true`",) if name == "process" else ()
-        report("E0311", expr.span, f"`{name}` is a type, but a value is expected", *notes)
+        number = ["the number of processes is `count p: process. true`"] if name == "process" else []
+        report("E0311", expr.span, f"`{name}` is a type, but a value is expected", *number)
     elif name in words.procedures:
         report("E0311", expr.span, f"`{name}` is a procedure; procedures have no value")
     elif name in checker.elsewhere:
