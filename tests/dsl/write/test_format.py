@@ -140,11 +140,11 @@ edited = st.one_of(
 edits = st.recursive(
     st.one_of(
         st.builds(s.Edit, st.just("drop"), edited),
-        st.builds(s.Edit, st.sampled_from(("replace", "before", "after")), edited, bodies),
+        st.builds(s.Edit, st.sampled_from(("replace", "before", "after")), edited, tuples(simple_statements, 1)),
         st.builds(lambda old, new: s.Edit("header", old, (new,)), loop_headers, loop_headers),
     ),
     lambda inner: st.builds(lambda place, each: s.Edit("inside", place, (), each), loop_headers, tuples(inner, 1)),
-    max_leaves=3,
+    max_leaves=2,
 )
 changes = tuples(
     st.one_of(
@@ -152,8 +152,8 @@ changes = tuples(
         st.builds(s.Change, st.just("causal_send"), st.none(), tuples(edits, 1)),
         st.builds(s.Change, st.just("periodically"), st.one_of(st.none(), names), tuples(edits, 1)),
     ),
-    0,
-    2,
+    1,
+    1,
 )
 parameters = tuples(st.builds(s.Parameter, names, st.one_of(st.none(), types)))
 unnamed = tuples(st.builds(s.Parameter, st.just(s.Name("")), types), 1)
@@ -348,8 +348,8 @@ declarations = st.one_of(
         stable=stables,
         network=st.one_of(st.just(()), name_lists),
         values=named_values,
-        changes=changes,
     ),
+    st.builds(s.Mutant, names, names, changes=changes),
 )
 files = st.builds(s.File, tuples(declarations, 0, 2), docs)
 

@@ -24,7 +24,8 @@ from thence.proofs.explore.exploration import Engine
 from thence.spec.user_error import UserError
 from thence.stepping.judging import judge, promised, properties
 from thence.stepping.reasons import reason
-from thence.stepping.scenario import scenario_text, with_scenario
+from thence.stepping.scenario import scenario_text
+from thence.stepping.session import NotPossible
 from thence.stepping.trail import Follower
 
 MOST_TEXTS: Final = 16
@@ -221,7 +222,7 @@ class Backend:
         run, at = self._run(asked)
         session, name = run.place.session.until(at), text_of(asked, "name") or "played"
         if any(step.action.script for step in session.steps):  # only playing it shows whether it chooses the same
-            with_scenario(session, run.place.specification.loaded, name)
+            raise NotPossible("the run chooses; `save NAME FILE` of `thence repl` writes such runs")
         return {"text": scenario_text(session, name)}
 
     # --- searches --------------------------------------------------------------------------------
