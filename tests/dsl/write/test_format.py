@@ -141,7 +141,9 @@ edits = st.recursive(
     st.one_of(
         st.builds(s.Edit, st.just("drop"), edited),
         st.builds(s.Edit, st.sampled_from(("replace", "before", "after")), edited, tuples(simple_statements, 1)),
-        st.builds(lambda old, new: s.Edit("header", old, (new,)), loop_headers, loop_headers),
+        st.tuples(loop_headers, loop_headers)
+        .filter(lambda pair: type(pair[0]) is type(pair[1]))
+        .map(lambda pair: s.Edit("header", pair[0], (pair[1],))),
     ),
     lambda inner: st.builds(lambda place, each: s.Edit("inside", place, (), each), loop_headers, tuples(inner, 1)),
     max_leaves=2,
