@@ -18,6 +18,7 @@ from . import (
     cops,
     cykas,
     cykas_live,
+    dijkstra_scholten,
     fifo,
     hybrid_basic,
     hybrid_multicast,
@@ -71,5 +72,6 @@ TEXTBOOK: dict[str, list[type]] = {
     "two_phase_commit": two_phase_commit.FAULTS,
     "pc_broadcast": pc_broadcast.FAULTS,
     "skeen": skeen.FAULTS,
+    "dijkstra_scholten": dijkstra_scholten.FAULTS,
 }
 """The same for the textbook's protocols, which have inputs besides sends, or instead of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -233,3 +234,56 @@ def test_a_run_on_an_overlay_is_a_scenario_with_its_links() -> None:
     written = scenario_text(session, "mine")
     assert "link p0 to p1\n  link p1 to p0\n  link p1 to p2\n" in written
     assert "scenario mine" in with_scenario(session, loaded, "mine")
+
+
+CHOOSING = """
+protocol choosing:
+  network reliable, reordering
+  constant most: nat = 3
+  role boss: process = 0
+  message ASK(n: nat)
+  state:
+    got: set of nat
+    who: option of process
+    left: nat
+  on go() when self = boss:
+    for p in process:
+      if p != self:
+        either: send ASK(most) to p
+        or: left := left + 1
+  on receive ASK(n) from p:
+    got.add(n)
+    choose q in process such that q != self: who := some(q)
+  on wink(p: process):
+    either: send ASK(0) to p
+    or: pass
+
+scope two of choosing:
+  processes 3
+  go 1 per process
+  wink 1, 0, 0
+  most = 2
+  boss = 2
+"""
+
+
+def test_a_run_that_chooses_is_a_scenario_if_its_states_tell_what() -> None:
+    loaded = load_bytes(Path("choosing.thence"), CHOOSING.encode())
+    assert loaded.specification is not None, loaded.diagnostics
+    protocol, workload = loaded.specification.protocols[0], loaded.specification.scopes[0].workload
+    tally = Counter[str]()
+    for seed in range(30):
+        session, draw = Session("choosing", protocol, workload), random.Random(seed)
+        while session.take_random(draw) is not None:
+            pass
+        try:
+            text = with_scenario(session, loaded, "mine")
+        except NotPossible as why:
+            tally["no assertion" if "no assertion tells" in str(why) else "alike"] += 1
+            continue
+        again = load_bytes(loaded.path, text.encode())
+        assert again.specification is not None and "  most = 2\n  boss = p2\n" in text
+        steps = play(again.specification.scenarios[0]).steps
+        assert [step.action.script for step in steps] == [step.action.script for step in session.steps]
+        tally["written"] += 1
+    assert min(tally["written"], tally["no assertion"]) > 3, tally

@@ -68,6 +68,7 @@ TEXTBOOK_ROWS: Final = (
     Row("PC-broadcast (Nédelec, Molli, Mostéfaoui)", ("pc_broadcast",)),
     Row("Causal key-value store (COPS)", ("cops",)),
     Row("Total order (Skeen)", ("skeen",)),
+    Row("Termination detection (Dijkstra, Scholten)", ("dijkstra_scholten",)),
 )
 """The protocols of the textbook."""
 

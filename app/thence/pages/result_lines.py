@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from thence.dsl.check.settings import links_setting
+from thence.dsl.write.settings import setting_text
 from thence.spec.verdict import Result, Verdict
 from thence.spec.words import counted
 
@@ -113,7 +115,14 @@ def size(scope: Mapping[str, Any]) -> str:
     faults += [f"{counted(number, 'tick')} of {timer} each" for timer, number in scope.get("timers", {}).items()]
     faults += [f"{name} = {str(value).lower()}" for name, value in scope.get("constants", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []
-    return ", ".join([among, sends, *endless, *faults])
+    return ", ".join([among, sends, *endless, *_graph(scope), *faults])
+
+
+def _graph(scope: Mapping[str, Any]) -> list[str]:
+    """The tree or the links that a scope gives, in its words; nothing where it gives none."""
+    said = [f"tree {', '.join(f'{a}-{b}' for a, b in scope['tree'])}"] if scope.get("tree") else []
+    links = tuple((a, b) for a, b in scope.get("links", ()))
+    return [*said, setting_text(links_setting(links))] if links else said
 
 
 def _each(counts: Sequence[int]) -> str:

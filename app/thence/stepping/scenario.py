@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from thence.dsl.find import Rejected
 from thence.dsl.ir import PERIODICALLY
-from thence.dsl.ir.types import Bool, Nat, Sort, Type
+from thence.dsl.ir.types import PROCESS, Bool, Collection, Nat, Sort, Type
 from thence.dsl.load import Loaded, load_bytes
 from thence.dsl.run.actions import State
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.narrate import NarratedStep, show_packet
 from thence.dsl.run.scenario import play
 from thence.dsl.run.values import Message, Packet, Value
+from thence.dsl.write.settings import given_text
 from thence.stepping.judging import violated
 from thence.stepping.session import NotPossible, Session
 
@@ -31,8 +32,6 @@ class _Writing:
         action, process = step.action, f"p{step.action.process}"
         if any(isinstance(each, Delivered) and each.then is not None for each in step.outcome.emissions):
             raise NotPossible(f"step {number} sends inside a delivery, which a scenario cannot say: {step.title}")
-        if action.script:
-            raise NotPossible(f"step {number} chooses, which a scenario cannot say: {step.title}")
         match action.kind:
             case "send":
                 assert step.outcome.subject is not None
@@ -52,6 +51,16 @@ class _Writing:
         return (
             f"network {'loses' if action.kind == 'lose' else 'duplicates'} {shown} from p{packet.src} to p{packet.dst}"
         )
+
+    def chosen(self, before: State, step: NarratedStep) -> list[str]:
+        """What a step that chooses has changed, as assertions: they say what was chosen."""
+        if not step.action.script:
+            return []
+        system, process = self.session.system, step.action.process
+        old, new = (system.locals_of(state)[process] for state in (before, step.outcome.state))
+        found = zip(system.protocol.state, old, new, strict=True)
+        changed = [(variable, self._expression(value, variable.type)) for variable, was, value in found if was != value]
+        return [f"assert {one.name}@p{process} = {said}" for one, said in changed if said is not None]
 
     def _named(self, message: Message) -> str:
         name, use = message.name.replace(".", "_"), 1
@@ -82,6 +91,18 @@ class _Writing:
         rest = ["..."] if len(written) < len(types) else []
         return f"{packet.kind}({', '.join([*written, *rest])})"
 
+    def _expression(self, value: Value, type_: Type) -> str | None:
+        """A value as an expression of an assertion: also options and sets."""
+        match type_:
+            case Collection("option", of):
+                said = None if value is None else self._value(value[0], of)
+                return "none" if value is None else said and f"some({said})"
+            case Collection("set", of):
+                parts = [self._value(one, of) for one in sorted(value)]
+                return None if None in parts else f"{{{', '.join(map(str, parts))}}}" if parts else "empty"
+            case _:
+                return self._value(value, type_)
+
     def _value(self, value: Value, type_: Type) -> str | None:
         """A value as an expression of a scenario; None for one that has no such form."""
         match type_:
@@ -102,6 +123,12 @@ def _same_beginning(other: Packet, packet: Packet, count: int) -> bool:
     return same and other.arguments[:count] == packet.arguments[:count]
 
 
+def _given(session: Session, name: str, value: int | bool) -> str:
+    """The value of a constant, or the process that has a role."""
+    roles = {each.name for each in session.protocol.constants if each.type == PROCESS}
+    return f"p{value}" if name in roles else given_text(value)
+
+
 def scenario_text(session: Session, name: str) -> str:
     """The run as a scenario. What the protocol promises and the run violates is expected to be refuted.
 
@@ -113,14 +140,15 @@ def scenario_text(session: Session, name: str) -> str:
     writing = _Writing(session)
     states = session.states
     for number, (before, step) in enumerate(zip(states, session.steps, strict=False), 1):
-        writing.lines.append(writing.line(before, number, step))
+        writing.lines += [writing.line(before, number, step), *writing.chosen(before, step)]
     protocol, _, mutant = session.subject.partition("/")
     head = f"scenario {name} of {protocol}{f' with {mutant}' if mutant else ''}:"
     cast = f"processes {', '.join(f'p{p}' for p in range(session.workload.processes))}"
     links = [f"link p{a} to p{b}" for a, b in (*session.workload.tree, *session.workload.links)]
+    given = [f"{name} = {_given(session, name, value)}" for name, value in session.workload.constants]
     wrong = [answer.property for answer in violated(session)]
     expected = [f"expect refuted {', '.join(wrong)}"] if wrong else []
-    return "\n".join([head, *(f"  {line}" for line in (cast, *links, *writing.lines, *expected))]) + "\n"
+    return "\n".join([head, *(f"  {line}" for line in (cast, *links, *given, *writing.lines, *expected))]) + "\n"
 
 
 def with_scenario(session: Session, source: Loaded, name: str) -> str:
@@ -141,6 +169,8 @@ def with_scenario(session: Session, source: Loaded, name: str) -> str:
     played = play(scenario)
     if played.failure is not None:
         raise NotPossible(f"the run cannot be written as a scenario: {played.failure.why}")
+    if [step.action.script for step in played.steps] != [step.action.script for step in session.steps]:
+        raise NotPossible("the run cannot be written as a scenario: no assertion tells what it chooses")
     ends = [step.outcome.state for step in played.steps]
     end = played.system.locals_of(ends[-1]) if ends else played.system.locals_of(played.system.initial())
     if end != session.system.locals_of(session.state):

@@ -35,6 +35,7 @@ TEXTBOOK = {
     "two_phase_commit": "thence.impl.two_phase_commit:TwoPhaseCommit",
     "pc_broadcast": "thence.impl.pc_broadcast:PCBroadcast",
     "skeen": "thence.impl.skeen:Skeen",
+    "dijkstra_scholten": "thence.impl.dijkstra_scholten:DijkstraScholten",
 }
 """Other protocols, as textbooks have them: the examples of how to write one's own."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +12,9 @@ from hypothesis import strategies as st
 from thence.dsl import ir
 from thence.dsl.ir.overlay import spelled_out
 from thence.dsl.ir.topology import directed, fault_of_links, overlay
+from thence.dsl.load import load_bytes
 from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.interpreter import Interpreter
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Method
 from thence.proofs.refinement.obligations import refusals
@@ -176,3 +181,58 @@ def test_a_link_on_an_overlay_has_no_proof(specify: Specify) -> None:
         + "\nconforms flood to idea:\n  causal_send(m) is causal_send(m)\n  deliver m is deliver(m, self)\n"
     )
     assert "overlays" in refusals(found.links[0])
+
+
+STARTS = """
+protocol starts:
+  network reliable, overlay
+  role root: process = 0
+  message MSG(m: message) carries m
+  state:
+    near: nat = neighbors.size
+    parent: option of process = if root in neighbors then some(root) else none
+    last: bool = (self != root and not exists q in neighbors. root < q and q != self)
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  invariant counted: forall p: process. near@p = neighbors@p.size
+  invariant below: forall p: process. parent@p is none iff root not in neighbors@p
+"""
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(graphs())
+def test_initial_values_read_the_links(graph: tuple[int, tuple[tuple[int, int], ...]]) -> None:
+    """Those of the interpreter and those of the text that is spelled out are the same, for the links of any scope."""
+    count, links = graph
+    if fault_of_links(links) is not None:
+        return
+    found = load_bytes(Path("starts.thence"), STARTS.encode()).specification
+    assert found is not None
+    protocol = replace(found.protocols[0], network=replace(found.protocols[0].network, links=links))
+    given_links, spelled = Interpreter(protocol, count), Interpreter(spelled_out(protocol, count), count)
+    for process, near in enumerate(overlay(links, count)):
+        start = given_links.initial(process)
+        assert start == spelled.initial(process)
+        assert start[0] == len(near) and (start[1] is not None) == (0 in near)
+
+
+@pytest.mark.parametrize("links", ["0 with 1; 1 with 2", "0 to 1; 1 to 2; 2 to 0", "2 with 0, 1"])
+def test_engines_start_with_the_links(specify: Specify, links: str) -> None:
+    found = specify(f"{STARTS}\nscope some of starts:\n  processes 3\n  sends 0 per process\n  links {links}\n")
+    (protocol,), (scope,) = found.protocols, found.scopes
+    for reductions in ((), ("symmetry",)):
+        explored = explore(
+            protocol, scope.workload, ("counted", "below"), method=Method("native", reductions=reductions)
+        )
+        assert explored.complete and not explored.violations
+
+
+def test_initial_values_read_the_way_through_a_tree(specify: Specify) -> None:
+    found = specify(
+        "protocol holder:\n  network reliable, fifo, tree\n  role root: process = 1\n"
+        "  message MSG(m: message) carries m\n"
+        "  state:\n    holder: process = if self = root then self else next_hop[root]\n"
+        "  on causal_send(m): send MSG(m) to next_hop[m.dst]\n  on receive MSG(m) from j: deliver m\n"
+    )
+    interpreter = Interpreter(found.protocols[0], 4, ((0, 2), (2, 1), (2, 3)))
+    assert [interpreter.initial(process)[0] for process in range(4)] == [2, 1, 1, 2]

@@ -102,6 +102,7 @@ update_binders = st.lists(st.one_of(st.builds(s.Binder, names), st.builds(s.Bind
 )
 simple_statements = st.one_of(
     st.builds(s.Let, names, small, st.booleans()),
+    st.builds(s.Var, names, st.one_of(st.none(), types), small),
     st.builds(s.Assign, places, small, update_binders),
     st.builds(s.Mutate, small, names, tuples(small)),
     st.builds(s.Call, names, tuples(small)),
@@ -119,10 +120,43 @@ def compound_statements(inner: st.SearchStrategy) -> st.SearchStrategy:
         st.builds(s.If, small, body, st.one_of(st.just(()), body)),
         st.builds(s.While, small, body),
         st.builds(s.For, names, small, body, st.booleans()),
+        st.builds(s.Choose, names, small, st.one_of(st.none(), small), body, st.one_of(st.just(()), body)),
+        st.builds(s.Either, st.lists(body, min_size=2, max_size=3).map(tuple)),
     )
 
 
 bodies = tuples(st.recursive(simple_statements, compound_statements, max_leaves=4), 1, 3)
+loop_headers = st.one_of(
+    st.builds(s.If, small, st.just(())),
+    st.builds(s.While, small, st.just(())),
+    st.builds(s.For, names, small, st.just(()), st.booleans()),
+)
+edited = st.one_of(
+    simple_statements,
+    loop_headers,
+    st.builds(s.Choose, names, small, st.one_of(st.none(), small), st.just(())),
+)
+"""Statements as edits name them: by their headers, where they have bodies."""
+edits = st.recursive(
+    st.one_of(
+        st.builds(s.Edit, st.just("drop"), edited),
+        st.builds(s.Edit, st.sampled_from(("replace", "before", "after")), edited, tuples(simple_statements, 1)),
+        st.tuples(loop_headers, loop_headers)
+        .filter(lambda pair: type(pair[0]) is type(pair[1]))
+        .map(lambda pair: s.Edit("header", pair[0], (pair[1],))),
+    ),
+    lambda inner: st.builds(lambda place, each: s.Edit("inside", place, (), each), loop_headers, tuples(inner, 1)),
+    max_leaves=2,
+)
+changes = tuples(
+    st.one_of(
+        st.builds(s.Change, st.sampled_from(("procedure", "transition", "receive", "input")), names, tuples(edits, 1)),
+        st.builds(s.Change, st.just("causal_send"), st.none(), tuples(edits, 1)),
+        st.builds(s.Change, st.just("periodically"), st.one_of(st.none(), names), tuples(edits, 1)),
+    ),
+    1,
+    1,
+)
 parameters = tuples(st.builds(s.Parameter, names, st.one_of(st.none(), types)))
 unnamed = tuples(st.builds(s.Parameter, st.just(s.Name("")), types), 1)
 fields = tuples(st.builds(s.Parameter, names, types))
@@ -338,6 +372,7 @@ declarations = st.one_of(
         network=st.one_of(st.just(()), name_lists),
         values=named_values,
     ),
+    st.builds(s.Mutant, names, names, changes=changes),
 )
 files = st.builds(s.File, tuples(declarations, 0, 2), docs)
 

@@ -123,13 +123,20 @@ class Definition:
         return starts.union(*(self._reached(node, lacking) for node in starts))
 
     def at_rest(self, holds: Callable[[Sequence[LocalState]], bool]) -> str:
-        """Of a formula about states in which nothing can happen any more; `unknown`: there is none."""
+        """Of a formula about states in which nothing has to happen any more; `unknown`: nothing speaks against it, and
+        in none of them the application has done all that it can."""
         states = [state for state, turned in self.edges if not turned and self._rests(state)]
-        judged = [holds(self.system.locals_of(state)) for state in states]
-        return "unknown" if not judged else "holds" if all(judged) else "refuted"
+        if not all(holds(self.system.locals_of(state)) for state in states):
+            return "refuted"
+        acts = ("send", "input")
+        done = [state for state in states if all(one.kind not in acts for one in self.system.enabled(state))]
+        return "holds" if done else "unknown"
 
     def _rests(self, state: State) -> bool:
-        if state.network or any(action.kind in ("send", "input") for action in self.system.enabled(state)):
+        can = list(self.system.enabled(state))
+        must = {one for one in can if one.kind == "input" and one.name in self.inputs}
+        must |= {one for one in can if one.kind == "send" and self.sends_fairly}
+        if state.network or must:
             return False
         after = [self.system.apply(state, tick).state for tick in self.system.ticks()]
         return all((one.locals, one.network) == (state.locals, ()) for one in after)

@@ -10,7 +10,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Method
+from thence.proofs.explore.exploration import Engine, Method
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.proofs.scopes.scopes import check_mutant, explore_scope
 from thence.spec.verdict import Verdict
@@ -105,3 +105,46 @@ def test_inputs_are_fair_where_it_is_said(specify: Specify, fairness: str, verdi
     content = specify(permit)
     found = explore_scope(content.protocols[0], "three", content.scopes[0].workload, properties=["served"])
     assert [result.verdict.value for result in found] == [verdict]
+
+
+CRASHING = """
+protocol crashing:
+  network reliable, reordering
+  message TELL()
+  state:
+    crashed: bool
+    knows: bool
+  on crash(): crashed := true
+  on learn():
+    if crashed: return
+    knows := true
+    for p in process: if p != self: {told}
+  on receive TELL() from p: if not crashed: knows := true
+  at rest agree: forall p, q: process. crashed@p or crashed@q or knows@p = knows@q
+  at rest all_know: forall p: process. knows@p or crashed@p
+  eventually spreads under fair receive{fair}: forall p: process. (exists q: process. not crashed@q and knows@q)
+    leads to knows@p or crashed@p
+
+scope two of crashing:
+  processes 2
+  crash 1 per process
+  learn 1 per process
+"""
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "native"])
+@pytest.mark.parametrize(
+    ("told", "fair", "refuted"),
+    [
+        ("send TELL() to p", "", {"all_know"}),
+        ("send TELL() to p", ", learn", set()),
+        ("pass", "", {"agree", "all_know", "spreads"}),
+        ("pass", ", crash", set()),
+    ],
+)
+def test_nobody_has_to_crash(specify: Specify, told: str, fair: str, refuted: set[str], engine: Engine) -> None:
+    """At rest nothing fair can be done; a crash that is not fair need not come, though the scope allows it."""
+    found = specify(CRASHING.format(told=told, fair=fair))
+    judged = ["agree", "all_know", *(["spreads"] if engine == "interpreted" else [])]
+    explored = explore(found.protocols[0], found.scopes[0].workload, judged, method=Method(engine))
+    assert explored.complete and explored.violations.keys() == refuted & {*judged}

@@ -72,11 +72,13 @@ KEYWORDS: dict[str, str] = {
     "`eventually NAME: P`: in every fair run P is true at some time; `P leads to Q`: whenever P is true, Q is "
     "true then or later.",
     "leads": "`eventually NAME: P leads to Q`: in every fair run, whenever P is true, Q is true then or later.",
-    "at": "`at rest NAME: P`: P is true in every state in which nothing can happen any more.",
+    "at": "`at rest NAME: P`: P is true in every state in which nothing has to happen any more: no packet is in "
+    "flight, no timer changes anything, and the application can do nothing that is fair.",
     "flight": "`forall KIND(a, b) from p to q in flight. P`: P is true of each such packet that is on its way.",
     "ahead": "`forall A(x) in flight. exists B(y) in flight ahead. P`: such a B is on the channel of A, and arrives "
     "before it. `forall y in QUEUE. exists x ahead. P`: such an x is in the queue before y.",
-    "rest": "`at rest NAME: P`: P is true in every state in which nothing can happen any more.",
+    "rest": "`at rest NAME: P`: P is true in every state in which nothing has to happen any more: no packet is in "
+    "flight, no timer changes anything, and the application can do nothing that is fair.",
     "under": "`under fair receive, periodically` says which steps are fair.",
     "fair": "A packet kind is fair if each of its packets arrives in the end.",
     "weakly": "`under weakly fair ...`: what can always happen from some moment on happens.",

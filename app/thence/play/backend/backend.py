@@ -25,6 +25,7 @@ from thence.spec.user_error import UserError
 from thence.stepping.judging import judge, promised, properties
 from thence.stepping.reasons import reason
 from thence.stepping.scenario import scenario_text
+from thence.stepping.session import NotPossible
 from thence.stepping.trail import Follower
 
 MOST_TEXTS: Final = 16
@@ -219,7 +220,10 @@ class Backend:
     def save(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The run as far as a step as the text of a scenario."""
         run, at = self._run(asked)
-        return {"text": scenario_text(run.place.session.until(at), text_of(asked, "name") or "played")}
+        session, name = run.place.session.until(at), text_of(asked, "name") or "played"
+        if any(step.action.script for step in session.steps):  # only playing it shows whether it chooses the same
+            raise NotPossible("the run chooses; `save NAME FILE` of `thence repl` writes such runs")
+        return {"text": scenario_text(session, name)}
 
     # --- searches --------------------------------------------------------------------------------
 

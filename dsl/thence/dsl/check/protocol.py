@@ -198,7 +198,7 @@ def _state(
                 reporter.error("E0209", variable.name.span, f"`{variable.name.text}` hides the type of this name")
         else:
             state_types.setdefault(variable.name.text, None)
-    words = Vocabulary("initial", types, {}, state_types, constants=vocabulary.constants)
+    words = Vocabulary("initial", types, {}, state_types, constants=vocabulary.constants, fixed=vocabulary.fixed)
     checker = ExpressionChecker(words, reporter, {}, {})
     state: list[ir.StateVariable] = []
     for variable in protocol.state:
@@ -257,7 +257,7 @@ def _check_timers(protocol: syntax.Protocol, packets: Mapping[str, Signature], r
 
 _NOT_INPUTS = frozenset(
     (
-        "causal_send", "receive", "deliver", "send", "periodically", "crash", "recover", "processes", "sends", "losses",
+        "causal_send", "receive", "deliver", "send", "periodically", "processes", "sends", "losses",
         "duplicates", "ticks", "capacity", "destinations", "tree", "links", "program", "fifo", "prompt", "reactive",
         "any", "expect", "self", "process", "message", "bool", "nat",
     )

@@ -310,7 +310,7 @@ class Protocol(Declaration):
     `witnesses` names the invariants that are there to be violated: each is the denial of a `reachable` formula.
     `fairness` names what happens again and again if it can: `receive`, a packet kind, `periodically`,
     `causal_send`; with `weakly` only if from some moment on it can always.
-    `rest` are formulas about states in which nothing can happen any more.
+    `rest` are formulas about states in which nothing has to happen any more.
     `definitions` are for the links and scenarios of the protocol; all else has them expanded. `constants` are there
     until a scope has given them their values.
     """

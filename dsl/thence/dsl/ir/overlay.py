@@ -6,13 +6,15 @@ neighbor, which is a fault. The interpreter judges the packets of a step instead
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from thence.dsl.ir import topology
-from thence.dsl.ir.declarations import Protocol, StateVariable
+from thence.dsl.ir.declarations import Protocol
 from thence.dsl.ir.statements import Send
 from thence.dsl.ir.terms import (
+    Apply,
     Comparison,
     Conditional,
     Expr,
@@ -37,12 +39,7 @@ def spelled_out(protocol: Protocol, processes: int) -> Protocol:
     if not protocol.network.overlay:
         return protocol
     near = _neighbors(topology.overlay(protocol.network.links, processes))
-    state = tuple(
-        StateVariable(variable.name, variable.type, near, span=variable.span)
-        if variable.name == topology.NEIGHBORS
-        else variable
-        for variable in protocol.state
-    )
+    state = tuple(replace(variable, initial=_given(variable.initial, near)) for variable in protocol.state)
     return replace(
         protocol,
         network=replace(protocol.network, overlay=False, links=()),
@@ -62,14 +59,30 @@ def _neighbors(known: tuple[frozenset[int], ...]) -> Expr:
     return found
 
 
+def _given(part: Any, near: Expr) -> Any:
+    """A part of an initial value, with the set in the place of `neighbors`."""
+    match part:
+        case Apply(symbol=topology.NEIGHBORS):
+            return near
+        case _:
+            return _each(part, lambda one: _given(one, near))
+
+
 def _kept(part: Any) -> Any:
     match part:
         case Send(to=to):
             linked = Member(BOOL, to, StateOf(_SET, topology.NEIGHBORS, None))
             return replace(part, to=Conditional(PROCESS, linked, to, _NOBODY))
+        case _:
+            return _each(part, _kept)
+
+
+def _each(part: Any, changed: Callable[[Any], Any]) -> Any:
+    """The part, with its own parts changed."""
+    match part:
         case tuple():
-            return tuple(_kept(each) for each in part)
+            return tuple(changed(each) for each in part)
         case _ if is_dataclass(part) and not isinstance(part, type | Span):
-            return replace(part, **{one.name: _kept(getattr(part, one.name)) for one in fields(part) if one.init})
+            return replace(part, **{one.name: changed(getattr(part, one.name)) for one in fields(part) if one.init})
         case _:
             return part

@@ -19,9 +19,9 @@ def broken_invariant(name: str, fault: Fault | None, witnesses: Collection[str],
 
 
 def broken_at_rest(name: str, fault: Fault | None) -> Finding:
-    """The same for a formula about states in which nothing can happen any more."""
+    """The same for a formula about states in which nothing has to happen any more."""
     said = f"{name} is false" if fault is None else f"{name} has no value: {fault}"
-    return Finding(name, 0, detail=f"nothing can happen any more, and {said}")
+    return Finding(name, 0, detail=f"nothing has to happen any more, and {said}")
 
 
 def disturbs(findings: Iterable[Finding], of_steps: Collection[str]) -> bool:

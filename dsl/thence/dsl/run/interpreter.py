@@ -338,7 +338,7 @@ class Interpreter:
     def broken_at_rest(
         self, states: Sequence[LocalState], flying: Sequence[Packet] = ()
     ) -> tuple[tuple[str, Fault | None], ...]:
-        """The same for the formulas about states in which nothing can happen any more."""
+        """The same for the formulas about states in which nothing has to happen any more."""
         return self._not_true(self._rest, states, flying)
 
     def broken_by_step(

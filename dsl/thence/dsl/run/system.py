@@ -527,16 +527,21 @@ class System:
         return broken
 
     def is_at_rest(self, state: State) -> bool:
-        """Whether nothing can happen any more: nothing can arrive, the application can do nothing, and no timer changes
-        anything, however often the scope lets timers fire."""
-        if not self.is_quiet(state) or next(self._application(state), None) is not None:
+        """Whether nothing has to happen any more: nothing can arrive, the application can do nothing that is fair, and
+        no timer changes anything, however often the scope lets timers fire.
+
+        What is not fair may never happen: a process that can crash need not. `rested` says that in some such state the
+        application could do nothing at all.
+        """
+        sending = self.sends_on or not self.workload.ends
+        if not self.is_quiet(state) or next(self._assumed(state, sending=sending), None) is not None:
             return False
         for tick in self.late_timers(state):
             outcome = self.apply(state, tick)
             changed = outcome.state.locals != state.locals or outcome.state.network != state.network
             if changed or disturbs(outcome.findings, self.of_steps):
                 return False
-        self.rested = True
+        self.rested = self.rested or next(self._application(state), None) is None
         return True
 
     def _application(self, state: State) -> Iterator[Action]:

@@ -124,8 +124,8 @@ STATEMENTS = {
     "multicast": "write `for p in m.dsts: send KIND(...) to p`",
     "receive": "a handler of its own receives: `on receive KIND(...) from p:`",
     "with": "a scope says what differs; a handler has no `with`",
-    "choose": "a process decides by its state; the network and the application choose the order of events",
-    "either": "a process decides by its state; the network and the application choose the order of events",
+    "choose": "write `choose x in S such that P: ...`",
+    "either": "write `either: ...`, and `or: ...` on a line of its own",
     "and": "a line begins with a statement; a condition stands after `if`",
     "else": "it stands right below the block of its `if`, indented like the `if`",
 }
@@ -160,7 +160,7 @@ MEMBERS = {
     **dict.fromkeys(("receive", "when", "upon", "handle", "handler"), "write `on receive KIND(...) from p:`"),
     **dict.fromkeys(("every", "timer", "timeout", "after"), _TIMER),
     **dict.fromkeys(("send", "broadcast"), "the application's send is `on causal_send(m):`"),
-    **dict.fromkeys(("predicate", "pred"), "write `relation name(x: process, ...)`"),
+    **dict.fromkeys(("predicate", "pred"), "write `def name(x: process, ...): P`"),
     **dict.fromkeys(("action", "rule", "step", "next"), "in a machine write `transition name(...):`"),
     **dict.fromkeys(("struct", "tuple"), "write `record Name: ...`"),
 }

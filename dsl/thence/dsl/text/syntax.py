@@ -394,7 +394,7 @@ class Protocol(Declaration):
 
     `network` is the words of the network line, such as `reliable`, `lossy`, `duplicating`, `fifo`,
     `reordering`. `eventually` names what must happen (`delivered`), `fairness` under which handlers. `delivery` is as
-    in machines; so is `reachable`. `rest` are the formulas about states in which nothing can happen any more.
+    in machines; so is `reachable`. `rest` are the formulas about states in which nothing has to happen any more.
     """
 
     network: tuple[Name, ...] = ()

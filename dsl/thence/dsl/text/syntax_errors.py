@@ -98,6 +98,8 @@ class _Case:
         if str(self.first) == "on":
             events = "`on causal_send(m):`, `on receive KIND(...) from p:`, `on INPUT(...):`"
             note = f"a handler is {events} or `periodically:`"
+            if self.text == "when":
+                note = "only the application can wait; what has arrived or fired is looked at by an `if` in the handler"
             return self.fault("E0131", f"{self.found()} does not fit here", note=note)
         expected = sorted(self.accepted)[:8]
         return self.fault(

@@ -56,6 +56,8 @@ def _state(checker: Checker, expr: syntax.Variable) -> ir.Expr | None:
                 f"write `{expr.name}@p` for process p's",
             )
             return None
+        case "initial" if type_ is not None and expr.name in checker.vocabulary.fixed:
+            return ir.Apply(type_, expr.name, (), span=expr.span)
         case "initial":
             checker.reporter.error("E0314", expr.span, f"an initial value cannot read the state variable `{expr.name}`")
             return None
@@ -77,7 +79,8 @@ def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
             takes = ", ".join(parameter.name or str(parameter.type) for parameter in symbol.parameters)
             report("E0311", expr.span, f"`{name}` stands without arguments", f"write `{name}({takes})`")
     elif name in words.types:
-        report("E0311", expr.span, f"`{name}` is a type, but a value is expected")
+        number = ["the number of processes is `count p: process. true`"] if name == "process" else []
+        report("E0311", expr.span, f"`{name}` is a type, but a value is expected", *number)
     elif name in words.procedures:
         report("E0311", expr.span, f"`{name}` is a procedure; procedures have no value")
     elif name in checker.elsewhere:
