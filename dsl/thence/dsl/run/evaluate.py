@@ -136,12 +136,12 @@ class Source:
     def function(self, head: str, body: Iterable[str]) -> Callable[..., Any]:
         """The one function of the text."""
         (found,) = self.functions(self.lines(head, body)).values()
-        return found  # type: ignore[no-any-return]
+        return found
 
     def functions(self, lines: Iterable[str]) -> dict[str, Callable[..., Any]]:
         """The functions of the text, by name."""
         found: dict[str, Any] = {}
-        exec(_compiled("\n".join(lines)), self.objects, found)  # noqa: S102  # text of this module and of `execute`
+        exec(_compiled("\n".join(lines)), self.objects, found)  # text that this module and `execute` write
         self.objects.update(found)
         return found
 
@@ -254,8 +254,9 @@ class Terms:
                 return f"{first} {operator} {text(right)}"
             case ir.Connective(operator="implies", left=left, right=right):
                 return f"not {text(left)} or {text(right)}"
-            case ir.Connective(operator=operator, left=left, right=right) | ir.Comparison(
-                operator=operator, left=left, right=right
+            case (
+                ir.Connective(operator=operator, left=left, right=right)
+                | ir.Comparison(operator=operator, left=left, right=right)
             ):
                 return f"{text(left)} {_OPERATORS[operator]} {text(right)}"
             case ir.Member(item=item, collection=collection):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, assert_never
+from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Collection, Map, Type
@@ -26,8 +26,7 @@ STEP_BUDGET = 100_000
 """Loop iterations that one handler may take; more is a fault, so that no step runs for ever."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """A packet leaves, as part of a step."""
 
     kind: str
@@ -35,8 +34,7 @@ class Sent:
     to: int
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(NamedTuple):
     """A message is handed over, as part of a step. `then`: what the application sends at once, inside the delivery."""
 
     message: Message

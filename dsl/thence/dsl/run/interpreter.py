@@ -76,6 +76,9 @@ class _How:
     choices: Choices | None = None
 
 
+_PLAINLY = _How()
+
+
 @dataclass(slots=True)
 class Interpreter:
     """Runs the handlers of `protocol` among `processes` processes.
@@ -229,7 +232,8 @@ class Interpreter:
     ) -> Step:
         """The step of the process for this cause; `choices` decide what it chooses. Without them, it takes the first
         alternative each time."""
-        how = _How(observe, reactions, choices)
+        plain = not observe and not reactions and choices is None
+        how = _PLAINLY if plain else _How(observe, reactions, choices)
         match cause:
             case Message():
                 return self._causal_send(process, state, cause, how)

@@ -1,7 +1,8 @@
 """Places: the left sides of `:=`, and the collections before `.push(...)`.
 
 A place is bound once, and its indices are evaluated then. From there on it can be read and changed, as `ref` needs:
-the text keeps the indices under names of Python. Values are immutable: a change of a part rebuilds the values around it.
+the text keeps the indices under names of Python. Values are immutable: a change of a part rebuilds the values around
+it.
 """
 
 from __future__ import annotations
@@ -90,17 +91,11 @@ class Place:
         if not often or not self.parts:
             return self._rebuilt(change, self.parts, fresh)
         after = fresh("after")
-
-        def kept(before: str) -> str:
-            return after
-
-        *lines, last = self._rebuilt(kept, self.parts, fresh)
+        *lines, last = self._rebuilt(lambda _: after, self.parts, fresh)
         held = lines[-1].partition(" = ")[0]
         return [*lines, f"{after} = {change(held)}", f"if {after} is not {held}: {last}"]
 
-    def _rebuilt(
-        self, change: Callable[[str], str], read: tuple[Part, ...], fresh: Callable[[str], str]
-    ) -> list[str]:
+    def _rebuilt(self, change: Callable[[str], str], read: tuple[Part, ...], fresh: Callable[[str], str]) -> list[str]:
         """`read` are the parts on the way whose values are read, from the root."""
         lines, held = [], [self.root]
         for part in read:

@@ -20,6 +20,7 @@ from .places import QUEUE_ELEMENT, WINDOW_ELEMENT, Place, compile_place, entry_o
 
 Executor: TypeAlias = Callable[[Frame], bool]
 
+
 @dataclass(slots=True)
 class Compiler:
     """Compiles the bodies of one protocol. `bodies` holds its procedures, filled while they are compiled.

@@ -117,7 +117,7 @@ class Compared(Interpreter):
         if not self.accepts_cause(process, state, cause):
             return
         seen = Observation((), tuple(f"m{source}.{number}" for source in (1, 0) for number in (2, 1)))
-        found = []
+        found: list[Step | str] = []
         for by in (self, self._second):
             try:
                 found.append(Interpreter.as_observed(by, process, state, cause, seen))
