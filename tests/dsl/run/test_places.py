@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thence.dsl.run.places import FIELD, QUEUE_ELEMENT, WINDOW_ELEMENT, Part, Place, map_entry
-from thence.dsl.run.values import ABSENT, Fault
+from thence.dsl.run import values
+from thence.dsl.run.values import Fault
 
 Handle = Callable[..., Any]
 
@@ -25,20 +25,6 @@ MQ: map nat to queue of set of nat
 PART: map nat to Entry
 A: sliding array of Pair = window(1)
 """
-
-
-class Cell:
-    """A variable that places refer to."""
-
-    def __init__(self, value: Any) -> None:
-        self._state = [value]
-
-    @property
-    def value(self) -> Any:
-        return self._state[0]
-
-    def inside(self, part: Part, key: int) -> Place:
-        return Place(self._state, 0, ()).inside(part, key)
 
 
 def test_what_is_put_is_read(handle: Handle) -> None:
@@ -152,66 +138,47 @@ def test_faults(handle: Handle, body: str, reason: str) -> None:
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3))))
 def test_map_entries_against_a_dictionary(changes: list[tuple[int, int]]) -> None:
-    cell, model = Cell(()), dict[int, int]()
+    held: Any = ()
+    model = dict[int, int]()
     for key, value in changes:
-        entry = cell.inside(map_entry(0), key)
-        entry.put(value)
+        held = values.with_entry_or(held, key, value, 0)
         model[key] = value
-        assert entry.get() == value
-        assert dict(cell.value) == {known: kept for known, kept in model.items() if kept}
+        assert values.entry_or(held, key, 0) == value
+        assert held == tuple(sorted((known, kept) for known, kept in model.items() if kept))
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.integers(0, 5), st.lists(st.integers(0, 9)), st.integers(0, 12), st.integers(0, 9))
 def test_window_elements_against_a_list(first: int, items: list[int], index: int, value: int) -> None:
-    cell = Cell((first, tuple(items)))
-    element = cell.inside(WINDOW_ELEMENT, index)
+    window = (first, tuple(items))
     if first <= index < first + len(items):
-        assert element.get() == items[index - first]
-        element.put(value)
+        assert values.window_item(window, index) == items[index - first]
         items[index - first] = value
-        assert cell.value == (first, tuple(items))
+        assert values.with_window_item((first, window[1]), index, value) == (first, tuple(items))
         return
     with pytest.raises(Fault):
-        element.get()
+        values.window_item(window, index)
     with pytest.raises(Fault):
-        element.put(value)
-    assert cell.value == (first, tuple(items))
+        values.with_window_item(window, index, value)
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 9)), st.integers(0, 5), st.integers(0, 9))
 def test_queue_elements_against_a_list(items: list[int], position: int, value: int) -> None:
-    cell = Cell(tuple(items))
-    element = cell.inside(QUEUE_ELEMENT, position)
+    held = tuple(items)
     if position < len(items):
-        element.put(value)
         items[position] = value
-        assert (element.get(), cell.value) == (value, tuple(items))
+        changed = values.with_queue_item(held, position, value)
+        assert (values.queue_item(changed, position), changed) == (value, tuple(items))
         return
     with pytest.raises(Fault):
-        element.put(value)
-    assert cell.value == tuple(items)
+        values.with_queue_item(held, position, value)
 
 
-def test_partial_entry_is_absent_until_put() -> None:
-    cell = Cell(())
-    entry = cell.inside(map_entry(ABSENT), 3)
-    assert entry.get() is ABSENT
-    entry.put(0)
-    assert (entry.get(), cell.value) == (0, ((3, 0),))
-
-
-def test_what_does_not_change_stays_the_same_object() -> None:
-    cell = Cell(((1, (((4, frozenset({2, 3})),), 7)),))
-    before = cell.value
-    inner = cell.inside(map_entry(ABSENT), 1).inside(FIELD, 0).inside(map_entry(frozenset()), 4)
-    inner.update(lambda items: items)
-    assert cell.value is before
-    inner.update(lambda items: items | {9})
-    assert (cell.value, before) == (((1, (((4, frozenset({2, 3, 9})),), 7)),), ((1, (((4, frozenset({2, 3})),), 7)),))
-    inner.put(frozenset())
-    assert cell.value == ((1, ((), 7)),)
+def test_a_partial_map_has_no_entry_until_one_is_put() -> None:
+    with pytest.raises(Fault, match="does not have"):
+        values.entry((), 3)
+    assert values.entry(values.with_entry((), 3, 0), 3) == 0
 
 
 @pytest.mark.parametrize("change", ["S.remove(9)", "S.add(1)", "M.remove(9)", "Q.remove(9)"])

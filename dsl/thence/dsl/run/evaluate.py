@@ -1,6 +1,6 @@
-"""The meaning of expressions: each is turned once into a function from a frame to a value.
+"""The meaning of expressions: each is written as Python text, which is compiled to a function from a frame to a value.
 
-This and `execute` are the one definition of a protocol's behaviour. Protocols and machines share it: a
+This, `places` and `execute` are the one definition of a protocol's behaviour. Protocols and machines share it: a
 frame gives the acting process and its state, the states of all processes (`X@p`), or the relations and
 functions of a machine.
 """
@@ -8,14 +8,17 @@ functions of a machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product
-from typing import Any, TypeAlias, assert_never
+from types import CodeType
+from typing import Any, Final, TypeAlias, assert_never
 
 from thence.dsl import ir
-from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Type, has_zero
+from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Nat, Sort, Type, has_zero
+from thence.dsl.run import values
 from thence.dsl.run.choices import Choices
-from thence.dsl.run.values import ABSENT, Fault, Message, Packet, Value, elements_of, lookup, size, zero
+from thence.dsl.run.values import ABSENT, Message, Packet, Value, zero
 
 Acts: TypeAlias = Mapping[tuple[str, str | None], tuple[Value, ...]]
 """What was done in a step, as records: deliveries, the arrival, or the input; by verb, and packet kind or input."""
@@ -31,7 +34,7 @@ class Frame:
         positions: the position of each state variable by name.
         processes: the number of processes.
         all_states: every process's state variables, for `X@p`.
-        locals: values of parameters, lets and bound variables; a `ref` name holds a place.
+        locals: values of the names that the expression itself does not bind.
         symbols: a machine's relations and functions.
         messages: the universe of messages for quantifiers.
         flying: the packets in flight; where channels keep their order (`fifo`), those of one channel in that order.
@@ -64,139 +67,23 @@ Evaluator: TypeAlias = Callable[[Frame], Value]
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The meaning of names while an expression is compiled: positions of state variables, and locals that are refs."""
+    """The meaning of names while an expression is compiled: positions of state variables."""
 
     positions: Mapping[str, int]
-    refs: frozenset[str] = frozenset()
 
 
 def compile_expression(expression: ir.Expr, names: Names) -> Evaluator:
     """The function that computes the expression. It raises Fault where the expression has no value."""
-
-    def sub(part: ir.Expr) -> Evaluator:
-        return compile_expression(part, names)
-
-    match expression:
-        case ir.Literal_(value=constant):
-            return lambda frame: constant
-        case ir.Zero(type=type_):
-            nothing = zero(type_)
-            return lambda frame: nothing
-        case ir.Local(name=name):
-            if name in names.refs:
-                return _ref(name)
-            return lambda frame: frame.locals[name]
-        case ir.SelfProcess():
-            return lambda frame: frame.process
-        case ir.StateOf(name=name, process=owner):
-            position = names.positions[name]
-            if owner is None:
-                return lambda frame: frame.state[position]
-            whose = sub(owner)
-            return lambda frame: frame.all_states[whose(frame)][position]
-        case ir.FieldOf(target=target, name=name):
-            return _field(sub(target), target.type, name)
-        case ir.Attribute(target=target, name=name):
-            return _attribute(sub(target), name)
-        case ir.Lookup(target=target, key=key):
-            return _lookup(sub(target), sub(key), target.type)
-        case ir.ElementAt(target=target, index=index):
-            return _element_at(sub(target), sub(index))
-        case ir.Query(target=target, name=name):
-            return _query(sub(target), target.type, name)
-        case ir.Construct(values=values):
-            parts = [sub(value) for value in values]
-            return lambda frame: tuple([part(frame) for part in parts])
-        case ir.SetOf(items=items):
-            parts = [sub(item) for item in items]
-            return lambda frame: frozenset([part(frame) for part in parts])
-        case ir.Some(item=item):
-            inside = sub(item)
-            return lambda frame: (inside(frame),)
-        case ir.Apply(symbol=symbol, arguments=arguments):
-            return _apply(symbol, [sub(argument) for argument in arguments])
-        case ir.Not(operand=operand):
-            denied = sub(operand)
-            return lambda frame: not denied(frame)
-        case ir.Connective(operator=operator, left=left, right=right):
-            return _connective(operator, sub(left), sub(right))
-        case ir.Comparison(operator=operator, left=left, right=right):
-            return _comparison(operator, sub(left), sub(right))
-        case ir.Member(item=item, collection=collection):
-            return _member(sub(item), sub(collection), collection.type)
-        case ir.Arithmetic(operator=operator, left=left, right=right):
-            return _arithmetic(operator, sub(left), sub(right))
-        case ir.IsEmpty(target=target):
-            held, type_ = sub(target), target.type
-            return lambda frame: size(held(frame), type_) == 0
-        case ir.IsNone(target=target):
-            option = sub(target)
-            return lambda frame: option(frame) is None
-        case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
-            test, yes, no = sub(condition), sub(then), sub(otherwise)
-            return lambda frame: yes(frame) if test(frame) else no(frame)
-        case ir.InFlight(kind=kind, ahead=other):
-            return _in_flight(kind) if other is None else _ahead(kind, sub(other))
-        case ir.Placed(queue=queue, ahead=other):
-            return _placed(sub(queue), None if other is None else sub(other))
-        case ir.Acted(verb=verb, kind=kind):
-            done = (verb, kind)
-            return lambda frame: frame.acted.get(done, ())
-        case ir.Quantified(kind=kind, variables=variables, body=body):
-            return _quantified(kind, [domain_of(bound, names) for bound in variables], variables, sub(body))
-        case _:
-            assert_never(expression)
+    source = Source()
+    text = Terms(source, names.positions).bare(expression)
+    return source.function("def evaluate(frame):", [f"return {text}"])
 
 
-def _ref(name: str) -> Evaluator:
-    def read(frame: Frame) -> Value:
-        value = frame.locals[name].get()
-        if value is ABSENT:
-            raise Fault("a map is read at a key that it does not have")
-        return value
-
-    return read
-
-
-def _in_flight(kind: str) -> Evaluator:
-    """The packets of a kind. Behind the fields that a text knows, each has its place among all that are in flight."""
-
-    def packets(frame: Frame) -> Value:
-        flying = enumerate(frame.flying)
-        return tuple([(*each.arguments, each.src, each.dst, at) for at, each in flying if each.kind == kind])
-
-    return packets
-
-
-def _ahead(kind: str, other: Evaluator) -> Evaluator:
-    def packets(frame: Frame) -> Value:
-        if not frame.fifo:
-            return ()
-        *_, src, dst, place = other(frame)
-        before = enumerate(frame.flying[:place])
-        return tuple(
-            (*each.arguments, src, dst, at)
-            for at, each in before
-            if (each.kind, each.src, each.dst) == (kind, src, dst)
-        )
-
-    return packets
-
-
-def _placed(queue: Evaluator, other: Evaluator | None) -> Evaluator:
-    def elements(frame: Frame) -> Value:
-        found = queue(frame)
-        if other is not None:
-            _, place = other(frame)
-            found = found[:place]
-        return tuple((item, at) for at, item in enumerate(found))
-
-    return elements
-
-
-def _field(target: Evaluator, type_: Type, name: str) -> Evaluator:
-    position = field_position(type_, name)
-    return lambda frame: target(frame)[position]
+def domain_of(bound: ir.Bound, names: Names) -> Callable[[Frame], Iterable[Value]]:
+    """The function that gives the values of a bound variable."""
+    source = Source()
+    text = Terms(source, names.positions).domain(bound)
+    return source.function("def domain(frame):", [f"return {text}"])
 
 
 def field_position(type_: Type, name: str) -> int:
@@ -205,202 +92,344 @@ def field_position(type_: Type, name: str) -> int:
     return labels.index(name)
 
 
-def _attribute(target: Evaluator, name: str) -> Evaluator:
-    match name:
-        case "src":
-            return lambda frame: target(frame).src
-        case "dst":
-            return lambda frame: target(frame).dsts[0]
-        case _:
-            return lambda frame: frozenset(target(frame).dsts)
+# --- text ------------------------------------------------------------------------------------
+
+DEEPEST: Final = 60
+"""Brackets inside one another in one line of text; Python reads 200."""
 
 
-def _lookup(target: Evaluator, key: Evaluator, type_: Type) -> Evaluator:
+@dataclass(slots=True)
+class Source:
+    """Python text that is being written.
+
+    Attributes:
+        objects: what the text refers to, by name.
+        parts: functions of the function that is being written, for expressions that are nested deeply.
+    """
+
+    objects: dict[str, Any] = field(default_factory=lambda: dict(_GIVEN))
+    parts: list[str] = field(default_factory=list)
+    _numbers: int = 0
+
+    def fresh(self, name: str) -> str:
+        """A new name of Python, which reminds of `name`."""
+        self._numbers += 1
+        return f"{name if name.isascii() and name.isidentifier() else 'name'}_{self._numbers}"
+
+    def object(self, value: Any) -> str:
+        """The name by which the text refers to this object."""
+        name = self.fresh("given")
+        self.objects[name] = value
+        return name
+
+    def part(self, text: str, bound: Iterable[str]) -> str:
+        """The text as a call of a function of its own; `bound` are the names of Python that the text itself binds."""
+        name, parameters = self.fresh("part"), ", ".join(bound)
+        self.parts.append(f"def {name}({parameters}): return {text}")
+        return f"{name}({parameters})"
+
+    def lines(self, head: str, body: Iterable[str], first: Iterable[str] = ()) -> list[str]:
+        """A function: its first line, and the lines of its body; of these `first` come before its parts."""
+        inside = [*first, *self.parts, *body]
+        self.parts.clear()
+        return [head, *(f" {line}" for line in inside)]
+
+    def function(self, head: str, body: Iterable[str]) -> Callable[..., Any]:
+        """The one function of the text."""
+        (found,) = self.functions(self.lines(head, body)).values()
+        return found
+
+    def functions(self, lines: Iterable[str]) -> dict[str, Callable[..., Any]]:
+        """The functions of the text, by name."""
+        found: dict[str, Any] = {}
+        exec(_compiled("\n".join(lines)), self.objects, found)  # text that this module and `execute` write
+        self.objects.update(found)
+        return found
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<protocol>", "exec")
+
+
+def _in_flight(frame: Frame, kind: str) -> Value:
+    """The packets of a kind. Behind the fields that a text knows, each has its place among all that are in flight."""
+    flying = enumerate(frame.flying)
+    return tuple([(*each.arguments, each.src, each.dst, at) for at, each in flying if each.kind == kind])
+
+
+def _ahead(frame: Frame, kind: str, other: Any) -> Value:
+    """The packets of a kind that arrive before this one, from its channel."""
+    if not frame.fifo:
+        return ()
+    *_, src, dst, place = other
+    return tuple(
+        (*each.arguments, src, dst, at)
+        for at, each in enumerate(frame.flying[:place])
+        if (each.kind, each.src, each.dst) == (kind, src, dst)
+    )
+
+
+def _placed(queue: Any, other: Any = None) -> Value:
+    """The elements of a queue with their places: all, or those before another one."""
+    return tuple((item, at) for at, item in enumerate(queue if other is None else queue[: other[1]]))
+
+
+_GIVEN: Final[dict[str, Any]] = {
+    **{
+        function.__name__: function
+        for function in (
+            values.added, values.all_but, values.ascending, values.entry, values.entry_or, values.first_index,
+            values.first_of_pair, values.head, values.indices, values.items_of, values.keys, values.maps, values.minus,
+            values.next_index, values.peek, values.queue_item, values.rest, values.size_of_window, values.value_of,
+            values.window_item, values.with_entry, values.with_entry_or, values.with_index, values.with_queue_item,
+            values.with_window_item, values.without_first, values.without_head, values.without_item,
+        )
+    },
+    "ABSENT": ABSENT, "ahead": _ahead, "in_flight": _in_flight, "placed": _placed, "product": product,
+}  # fmt: skip
+"""The names that every text knows."""
+
+_OPERATORS: Final = {"=": "==", "<": "<", "<=": "<=", "iff": "=="}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Writes expressions.
+
+    Attributes:
+        source: the text of which they become a part.
+        positions: the position of each state variable by name.
+        known: how names are read that the text binds; others are locals of the frame.
+        bound: the names of Python that the expression itself binds.
+        frame: how parts of the frame are read, where the text has them at hand.
+    """
+
+    source: Source
+    positions: Mapping[str, int]
+    known: Mapping[str, str] = field(default_factory=dict)
+    bound: tuple[str, ...] = ()
+    frame: Mapping[str, str] = field(default_factory=dict)
+
+    def of_frame(self, name: str) -> str:
+        """The part of the frame with this name."""
+        return self.frame.get(name, f"frame.{name}")
+
+    def bare(self, expression: ir.Expr) -> str:
+        """The expression as a text that stands alone, or between brackets and commas."""
+        text = self._written(expression)
+        if len(text) > DEEPEST and _depth(text) > DEEPEST:
+            return self.source.part(text, self.bound)
+        return text
+
+    def text(self, expression: ir.Expr) -> str:
+        """The expression as an operand."""
+        text = self.bare(expression)
+        return f"({text})" if _is_operation(expression) else text
+
+    def _written(self, expression: ir.Expr) -> str:
+        text, bare = self.text, self.bare
+        match expression:
+            case ir.Literal_(value=constant):
+                return repr(constant)
+            case ir.Zero(type=type_):
+                return zero_text(type_)
+            case ir.Local(name=name):
+                return self.known.get(name) or f"frame.locals[{name!r}]"
+            case ir.SelfProcess():
+                return self.of_frame("process")
+            case ir.StateOf(name=name, process=None):
+                return f"{self.of_frame('state')}[{self.positions[name]}]"
+            case ir.StateOf(name=name, process=owner):
+                assert owner is not None
+                return f"frame.all_states[{bare(owner)}][{self.positions[name]}]"
+            case ir.FieldOf(target=target, name=name):
+                return f"{text(target)}[{field_position(target.type, name)}]"
+            case ir.Attribute(target=target, name="src"):
+                return f"{text(target)}.src"
+            case ir.Attribute(target=target, name="dst"):
+                return f"{text(target)}.dsts[0]"
+            case ir.Attribute(target=target):
+                return f"frozenset({text(target)}.dsts)"
+            case ir.Lookup(target=target, key=key):
+                return entry_text(bare(target), bare(key), target.type)
+            case ir.ElementAt(target=target, index=index):
+                return f"window_item({bare(target)}, {bare(index)})"
+            case ir.Query(target=target, name=name):
+                return _query(bare(target), target.type, name)
+            case ir.Construct(values=parts):
+                return f"({''.join(f'{bare(part)}, ' for part in parts)})"
+            case ir.SetOf(items=items):
+                return f"frozenset(({''.join(f'{bare(item)}, ' for item in items)}))"
+            case ir.Some(item=item):
+                return f"({bare(item)},)"
+            case ir.Apply(symbol="window", arguments=arguments):
+                return f"({bare(arguments[0])}, ())"
+            case ir.Apply(symbol=symbol, arguments=arguments):
+                return f"frame.symbols[{symbol!r}]({', '.join(map(bare, arguments))})"
+            case ir.Not(operand=operand):
+                return f"not {text(operand)}"
+            case ir.Connective(operator="and" | "or" as operator, left=left, right=right):
+                first = bare(left) if isinstance(left, ir.Connective) and left.operator == operator else text(left)
+                return f"{first} {operator} {text(right)}"
+            case ir.Connective(operator="implies", left=left, right=right):
+                return f"not {text(left)} or {text(right)}"
+            case (
+                ir.Connective(operator=operator, left=left, right=right)
+                | ir.Comparison(operator=operator, left=left, right=right)
+            ):
+                return f"{text(left)} {_OPERATORS[operator]} {text(right)}"
+            case ir.Member(item=item, collection=collection):
+                return self._member(item, collection)
+            case ir.Arithmetic(operator="+" | "*" as operator, left=left, right=right):
+                first = bare(left) if isinstance(left, ir.Arithmetic) and left.operator == operator else text(left)
+                return f"{first} {operator} {text(right)}"
+            case ir.Arithmetic(operator=operator, left=left, right=right):
+                function = "minus" if operator == "-" else operator
+                return f"{function}({bare(left)}, {bare(right)})"
+            case ir.IsEmpty(target=target):
+                return f"not {self._held(target)}"
+            case ir.IsNone(target=target):
+                return f"{text(target)} is None"
+            case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
+                return f"{text(then)} if {text(condition)} else {text(otherwise)}"
+            case ir.InFlight(kind=kind, ahead=None):
+                return f"in_flight(frame, {kind!r})"
+            case ir.InFlight(kind=kind, ahead=other):
+                return f"ahead(frame, {kind!r}, {bare(other)})"
+            case ir.Placed(queue=queue, ahead=None):
+                return f"placed({bare(queue)})"
+            case ir.Placed(queue=queue, ahead=other):
+                return f"placed({bare(queue)}, {bare(other)})"
+            case ir.Acted(verb=verb, kind=kind):
+                return f"frame.acted.get({(verb, kind)!r}, ())"
+            case ir.Quantified():
+                return self._quantified(expression)
+            case _:
+                assert_never(expression)
+
+    def _held(self, collection: ir.Expr) -> str:
+        """The tuple or set of the elements."""
+        text = self.text(collection)
+        return f"{text}[1]" if _slides(collection.type) else text
+
+    def _member(self, item: ir.Expr, collection: ir.Expr) -> str:
+        match collection.type:
+            case Map():
+                return f"maps({self.bare(collection)}, {self.bare(item)})"
+            case Collection("set" | "queue"):
+                return f"{self.text(item)} in {self.text(collection)}"
+            case _:
+                return f"{self.text(item)} in {self.elements(collection)}"
+
+    def elements(self, collection: ir.Expr) -> str:
+        """The elements in order, as a sequence: see `values.elements`."""
+        match collection.type:
+            case Map():
+                return f"keys({self.bare(collection)})"
+            case Collection("set", Nat() | Sort("process")):
+                return f"sorted({self.bare(collection)})"
+            case Collection("set"):
+                return f"ascending({self.bare(collection)})"
+            case Collection("queue"):
+                return self.text(collection)
+            case Collection("sliding array"):
+                return f"{self.text(collection)}[1]"
+            case Collection("sliding map"):
+                return f"items_of({self.bare(collection)})"
+            case Collection("option"):
+                return f"({self.text(collection)} or ())"
+            case type_:
+                raise AssertionError(f"{type_} has no elements")
+
+    def domain(self, bound: ir.Bound) -> str:
+        """The values of a bound variable."""
+        if bound.domain is not None:
+            return self.elements(bound.domain)
+        if bound.type == PROCESS:
+            return f"range({self.of_frame('processes')})"
+        if bound.type == MESSAGE:
+            return "frame.messages"
+        raise AssertionError(f"no domain for {bound.type}")
+
+    def binding(self, names: Mapping[str, str]) -> Terms:
+        """The terms of an expression in which the names are bound, to these names of Python."""
+        return replace(self, known={**self.known, **names}, bound=(*self.bound, *names.values()))
+
+    def _quantified(self, expression: ir.Quantified) -> str:
+        domains = [self.domain(bound) for bound in expression.variables]
+        names = {bound.name: self.source.fresh(bound.name) for bound in expression.variables}
+        body = self.binding(names).text(expression.body)
+        values_of = domains[0] if len(domains) == 1 else f"product({', '.join(domains)})"
+        loop = f"for {', '.join(names.values())} in {values_of}"
+        match expression.kind:
+            case "forall":
+                return f"all({body} {loop})"
+            case "exists":
+                return f"any({body} {loop})"
+            case "sum":
+                return f"sum({body} {loop})"
+            case _:
+                return f"sum(1 {loop} if {body})"
+
+
+def entry_text(map_: str, key: str, type_: Type) -> str:
+    """A map at a key."""
     assert isinstance(type_, Map)
-    default = zero(type_.value) if has_zero(type_.value) else ABSENT
-
-    def evaluate(frame: Frame) -> Value:
-        map_, wanted = target(frame), key(frame)
-        for known, value in map_:  # `lookup`, written out: the most frequent of all steps
-            if known == wanted:
-                return value
-        if default is ABSENT:
-            raise Fault("a map is read at a key that it does not have")
-        return default
-
-    return evaluate
+    if has_zero(type_.value):
+        return f"entry_or({map_}, {key}, {zero_text(type_.value)})"
+    return f"entry({map_}, {key})"
 
 
-def _element_at(target: Evaluator, index: Evaluator) -> Evaluator:
-    def evaluate(frame: Frame) -> Value:
-        first, items = target(frame)
-        at = index(frame) - first
-        if not 0 <= at < len(items):
-            raise Fault(f"index {at + first} is outside the window [{first}, {first + len(items)})")
-        return items[at]
-
-    return evaluate
+def zero_text(type_: Type) -> str:
+    """The zero of a type, as text."""
+    return repr(zero(type_))
 
 
-def _query(target: Evaluator, type_: Type, name: str) -> Evaluator:
+def _slides(type_: Type) -> bool:
+    return isinstance(type_, Collection) and type_.kind in ("sliding array", "sliding map")
+
+
+def _query(target: str, type_: Type, name: str) -> str:
     match name, type_:
         case "size", _:
-            return lambda frame: size(target(frame), type_)
+            return f"size_of_window({target})" if _slides(type_) else f"len({target})"
         case "first", Collection("sliding array"):
-            return lambda frame: target(frame)[0]
+            return f"first_of_pair({target})"
         case "next", Collection("sliding array"):
-
-            def next_index(frame: Frame) -> Value:
-                first, items = target(frame)
-                return first + len(items)
-
-            return next_index
+            return f"next_index({target})"
         case "first", Collection("sliding map"):
-
-            def first_index(frame: Frame) -> Value:
-                following, entries = target(frame)
-                return entries[0][0] if entries else following
-
-            return first_index
+            return f"first_index({target})"
         case "next", Collection("sliding map"):
-            return lambda frame: target(frame)[0]
+            return f"first_of_pair({target})"
         case "peek", Collection("sliding array"):
-            return lambda frame: _head(target(frame)[1], "peek of an empty sliding array")
+            return f"peek({target})"
         case "first", Collection("queue"):
-            return lambda frame: _head(target(frame), "first of an empty queue")
+            return f"head({target})"
         case "value", Collection("option"):
-            return lambda frame: _head(target(frame) or (), "value of none")
+            return f"value_of({target})"
         case _:
             raise AssertionError((name, type_))
 
 
-def _head(items: tuple[Value, ...], otherwise: str) -> Value:
-    if not items:
-        raise Fault(otherwise)
-    return items[0]
-
-
-def _apply(symbol: str, arguments: list[Evaluator]) -> Evaluator:
-    if symbol == "window":
-        start = arguments[0]
-        return lambda frame: (start(frame), ())
-    if len(arguments) == 1:
-        only = arguments[0]
-        return lambda frame: frame.symbols[symbol](only(frame))
-    return lambda frame: frame.symbols[symbol](*[argument(frame) for argument in arguments])
-
-
-def _connective(operator: str, left: Evaluator, right: Evaluator) -> Evaluator:
-    match operator:
-        case "and":
-            return lambda frame: left(frame) and right(frame)
-        case "or":
-            return lambda frame: left(frame) or right(frame)
-        case "implies":
-            return lambda frame: not left(frame) or right(frame)
+def _is_operation(expression: ir.Expr) -> bool:
+    """Whether the text is no name, call, display or subscript: it needs brackets beside operators."""
+    match expression:
+        case ir.Not() | ir.Connective() | ir.Comparison() | ir.Member() | ir.IsEmpty() | ir.IsNone() | ir.Conditional():
+            return not (isinstance(expression, ir.Member) and isinstance(expression.collection.type, Map))
+        case ir.Arithmetic(operator=operator):
+            return operator in "+*"
         case _:
-            return lambda frame: left(frame) == right(frame)
+            return False
 
 
-def _comparison(operator: str, left: Evaluator, right: Evaluator) -> Evaluator:
-    match operator:
-        case "=":
-            return lambda frame: left(frame) == right(frame)
-        case "<":
-            return lambda frame: left(frame) < right(frame)
-        case _:
-            return lambda frame: left(frame) <= right(frame)
-
-
-def _member(item: Evaluator, collection: Evaluator, type_: Type) -> Evaluator:
-    match type_:
-        case Map():
-            return lambda frame: lookup(collection(frame), item(frame)) is not ABSENT
-        case Collection("set" | "queue"):
-            return lambda frame: item(frame) in collection(frame)
-        case _:
-            listed = elements_of(type_)
-            return lambda frame: item(frame) in listed(collection(frame))
-
-
-def _arithmetic(operator: str, left: Evaluator, right: Evaluator) -> Evaluator:
-    match operator:
-        case "+":
-            return lambda frame: left(frame) + right(frame)
-        case "*":
-            return lambda frame: left(frame) * right(frame)
-        case "max":
-            return lambda frame: max(left(frame), right(frame))
-        case "min":
-            return lambda frame: min(left(frame), right(frame))
-        case _:
-
-            def minus(frame: Frame) -> Value:
-                difference = left(frame) - right(frame)
-                if difference < 0:
-                    raise Fault("a nat goes below zero")
-                return difference
-
-            return minus
-
-
-def domain_of(bound: ir.Bound, names: Names) -> Callable[[Frame], Iterable[Value]]:
-    """The function that gives the values of a bound variable."""
-    if bound.domain is not None:
-        collection, listed = compile_expression(bound.domain, names), elements_of(bound.domain.type)
-        return lambda frame: listed(collection(frame))
-    if bound.type == PROCESS:
-        return lambda frame: range(frame.processes)
-    if bound.type == MESSAGE:
-        return lambda frame: frame.messages
-    raise AssertionError(f"no domain for {bound.type}")
-
-
-def _quantified(
-    kind: str, domains: list[Callable[[Frame], Iterable[Value]]], variables: tuple[ir.Bound, ...], body: Evaluator
-) -> Evaluator:
-    labels = [bound.name for bound in variables]
-    if len(labels) == 1:
-        label, domain = labels[0], domains[0]
-
-        def instances(frame: Frame) -> Iterable[Value]:
-            local = frame.locals
-            for value in domain(frame):
-                local[label] = value
-                yield body(frame)
-
-    else:
-
-        def instances(frame: Frame) -> Iterable[Value]:
-            local = frame.locals
-            for values in product(*[domain(frame) for domain in domains]):
-                local.update(zip(labels, values, strict=True))
-                yield body(frame)
-
-    match kind:
-        case "forall" if len(labels) == 1:
-            return _first(labels[0], domains[0], body, False)
-        case "exists" if len(labels) == 1:
-            return _first(labels[0], domains[0], body, True)
-        case "forall":
-            return lambda frame: all(instances(frame))
-        case "exists":
-            return lambda frame: any(instances(frame))
-        case "sum":
-            return lambda frame: sum(instances(frame))
-        case _:
-            return lambda frame: sum(1 for truth in instances(frame) if truth)
-
-
-def _first(label: str, domain: Callable[[Frame], Iterable[Value]], body: Evaluator, wanted: bool) -> Evaluator:
-    """Whether the body is as `wanted` for some value of the variable; of the other truth value, if for none."""
-
-    def evaluate(frame: Frame) -> Value:
-        local = frame.locals
-        for value in domain(frame):
-            local[label] = value
-            if bool(body(frame)) is wanted:
-                return wanted
-        return not wanted
-
-    return evaluate
+def _depth(text: str) -> int:
+    """How many brackets are inside one another."""
+    depth = deepest = 0
+    for character in text:
+        if character in "([":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in ")]":
+            depth -= 1
+    return deepest

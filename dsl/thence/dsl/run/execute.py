@@ -1,31 +1,32 @@
-"""The meaning of statements: each is turned once into a function that changes a frame.
+"""The meaning of statements: bodies of handlers and procedures are written as Python text, which is compiled.
 
-A statement's function tells whether the procedure returned. With `frame.guards` set, every condition
-that is evaluated is recorded, for reports that name the guard which kept an event from happening.
+A body becomes a function of a frame and of its parameters. Where steps are observed, every condition that is evaluated
+is recorded, for reports that name the guard which kept an event from happening.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Collection, Map, Type
 from thence.dsl.run.choices import Chosen
-from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
-from thence.dsl.run.places import QUEUE_ELEMENT, WINDOW_ELEMENT, Place, compile_place, entry_of, present, there
-from thence.dsl.run.values import ABSENT, Fault, Message, Value, elements_of, with_entry, zero
+from thence.dsl.run.evaluate import Frame, Source, Terms, zero_text
+from thence.dsl.run.places import Place, bound_place
+from thence.dsl.run.values import Fault, Message, Value
 from thence.dsl.text.syntax import Span
 
-Executor: TypeAlias = Callable[[Frame], bool]
+Executor: TypeAlias = Callable[..., None]
+"""A body: a function of a frame and of the values of its parameters."""
 
 STEP_BUDGET = 100_000
 """Loop iterations that one handler may take; more is a fault, so that no step runs for ever."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """A packet leaves, as part of a step."""
 
     kind: str
@@ -33,8 +34,7 @@ class Sent:
     to: int
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(NamedTuple):
     """A message is handed over, as part of a step. `then`: what the application sends at once, inside the delivery."""
 
     message: Message
@@ -58,223 +58,325 @@ class Guard:
     locals: tuple[tuple[str, Value], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a statement knows.
+
+    Attributes:
+        read: how each is read, as text.
+        places: those that `ref` and `var` introduce.
+    """
+
+    read: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
+
+    def value(self, name: str, text: str) -> Names:
+        """With a name that keeps its value."""
+        places = {known: place for known, place in self.places.items() if known != name}
+        return Names({**self.read, name: text}, places)
+
+    def place(self, name: str, place: Place) -> Names:
+        """With a name of a place."""
+        return Names({**self.read, name: place.read()}, {**self.places, name: place})
+
+    @property
+    def constant(self) -> dict[str, str]:
+        """How those are read that keep their values."""
+        return {name: text for name, text in self.read.items() if name not in self.places}
+
+
+MOST_INSIDE: Final = 15
+"""Blocks inside one another in one function of Python, which takes 20 loops and 100 levels."""
+
+_FROM_FRAME: Final = ("process", "state", "processes", "emitted", "application", "scan")
+_AT_HAND: Final = {name: name for name in _FROM_FRAME}
+_ASSIGNED: Final = re.compile(r"\s*(?:for )?(\w+_\d+)(?: = | in )")
+
+
 @dataclass(slots=True)
 class Compiler:
-    """Compiles the bodies of one protocol. `bodies` holds its procedures, filled while they are compiled.
+    """Compiles the bodies of one protocol.
 
-    `visited`: where given, every statement adds its place when it is executed.
+    Attributes:
+        positions: the position of each state variable by name.
+        observed: whether the conditions of steps are recorded, in `frame.guards`.
+        visited: where given, every statement adds its place when it is executed.
     """
 
     positions: Mapping[str, int]
-    bodies: dict[str, tuple[tuple[str, ...], Executor]]
+    observed: bool = False
     visited: list[Span] | None = None
+    _source: Source = field(init=False, default_factory=Source)
+    _lines: list[str] = field(init=False, default_factory=list)
+    _outlined: set[str] = field(init=False, default_factory=set)
+    _functions: dict[str, str] = field(init=False, default_factory=dict)
+    _depth: int = field(init=False, default=0)
 
-    def block(self, statements: tuple[ir.Stmt, ...], refs: frozenset[str]) -> Executor:
-        """The statements in order; names that a `ref` introduces hold for the rest of the block."""
-        steps: list[Executor] = []
+    def __post_init__(self) -> None:
+        self._source.objects |= {
+            "Sent": Sent, "Delivered": Delivered, "chosen": _chosen, "guarded": _guarded, "picked": _picked,
+            "spent": _spent, "most_iterations": _most_iterations,
+        }  # fmt: skip
+        if self.visited is not None:
+            self._source.objects["visited"] = self.visited
+
+    def add(self, name: str, parameters: Iterable[str], body: tuple[ir.Stmt, ...]) -> str:
+        """Writes a body. Procedures are called by their `name`. Returns: the name of its function."""
+        values = {parameter: self._source.fresh(parameter) for parameter in parameters}
+        written = self._block(body, Names(values), "")
+        text = "\n".join([*self._source.parts, *written])
+        given = [f"{part} = frame.{part}" for part in _FROM_FRAME if re.search(rf"\b{part}\b", text)]
+        if re.search(r"\blimit\b", text):
+            given.append("limit = most_iterations()")
+        given += [f"{local} = None" for local in sorted(self._outlined)]
+        self._outlined.clear()
+        function = self._function(name)
+        head = f"def {function}({', '.join(['frame', *values.values()])}):"
+        self._lines += self._source.lines(head, [line.removeprefix(" ") for line in written], given)
+        return function
+
+    def _function(self, name: str) -> str:
+        """The name of the function of a procedure, or of a handler."""
+        if name not in self._functions:
+            self._functions[name] = self._source.fresh(name)
+        return self._functions[name]
+
+    def compiled(self) -> dict[str, Executor]:
+        """The functions of the bodies, by name."""
+        return self._source.functions(self._lines)
+
+    def _terms(self, names: Names) -> Terms:
+        return Terms(self._source, self.positions, names.read, (), _AT_HAND)
+
+    def _block(self, statements: tuple[ir.Stmt, ...], names: Names, leave: str) -> list[str]:
+        """The statements in order; the names that one of them introduces hold for the rest of the block. `leave`: what
+        `return` gives back."""
+        if self._depth == MOST_INSIDE:
+            return self._in_a_function(statements, names, leave)
+        self._depth += 1
+        lines: list[str] = []
         for statement in statements:
-            before = refs
-            if isinstance(statement, ir.Ref | ir.Var):
-                refs = refs | {statement.name}
-            elif isinstance(statement, ir.Let):
-                refs = refs - {statement.name}
-            inside = before if isinstance(statement, ir.Var) else refs  # its value knows nothing of the variable
-            step = self._statement(statement, Names(self.positions, inside))
-            steps.append(step if self.visited is None else _visiting(step, statement.span, self.visited))
-        if len(steps) == 1:
-            return steps[0]
+            if self.visited is not None:
+                lines.append(self._visit(statement))
+            more, names = self._statement(statement, names, leave)
+            lines += more
+        self._depth -= 1
+        return [f" {line}" for line in lines or ["pass"]]
 
-        def run(frame: Frame) -> bool:
-            for step in steps:  # noqa: SIM110  # `any` takes a generator, which takes longer than most steps
-                if step(frame):
-                    return True
-            return False
+    def _in_a_function(self, statements: tuple[ir.Stmt, ...], names: Names, leave: str) -> list[str]:
+        """The block as a function inside the body's."""
+        name, depth = self._source.fresh("block"), self._depth
+        self._depth = 0
+        inside = self._block(statements, names, " True")
+        self._depth = depth
+        assigned = sorted({match[1] for line in inside if (match := _ASSIGNED.match(line))})
+        self._outlined.update(assigned)
+        outer = [f" nonlocal {', '.join(assigned)}"] if assigned else []
+        self._source.parts += [f"def {name}():", *outer, *inside]
+        return [f" if {name}(): return{leave}"]
 
-        return run
+    def _visit(self, statement: ir.Stmt) -> str:
+        return f"visited.append({self._source.object(statement.span)})"
 
-    def _statement(self, statement: ir.Stmt, names: Names) -> Executor:
+    def _statement(self, statement: ir.Stmt, names: Names, leave: str) -> tuple[list[str], Names]:
+        """Its lines, and the names known after it."""
+        terms, fresh = self._terms(names), self._source.fresh
         match statement:
             case ir.Let(name=name, value=value):
-                return _let(name, compile_expression(value, names))
+                given = fresh(name)
+                return [f"{given} = {terms.bare(value)}"], names.value(name, given)
             case ir.Var(name=name, value=value):
-                return _var(name, compile_expression(value, names))
+                given = fresh(name)
+                return [f"{given} = {terms.bare(value)}"], names.place(name, Place(given))
             case ir.Ref(name=name, place=place):
-                return _let(name, compile_place(place, names))
-            case ir.Assign(place=ir.StateOf(name=name, process=None), value=value):
-                return _assign_variable(names.positions[name], compile_expression(value, names))
+                lines, found = bound_place(place, terms, names.places)
+                return lines, names.place(name, found)
             case ir.Assign(place=place, value=value):
-                return _assign(compile_place(place, names), compile_expression(value, names))
-            case ir.Mutate(place=place, method=method, arguments=arguments):
-                change = _change(method, place.type)
-                computed = [compile_expression(argument, names) for argument in arguments]
-                match place:
-                    case ir.StateOf(name=name, process=None):
-                        return _mutate_variable(names.positions[name], change, computed)
-                    case _:
-                        return _mutate(compile_place(place, names), change, computed)
+                return self._assign(place, value, names), names
+            case ir.Mutate():
+                return self._mutate(statement, names), names
             case ir.Call(procedure=procedure, arguments=arguments):
-                return self._call(procedure, [compile_expression(argument, names) for argument in arguments])
+                return [f"{self._function(procedure)}({', '.join(['frame', *map(terms.bare, arguments)])})"], names
             case ir.If():
-                return self._if(statement, names)
-            case ir.While():
-                return self._while(statement, names)
+                return self._if(statement, names, leave), names
+            case ir.While(body=body):
+                test = self._condition(statement, names)
+                return [f"while {test}:", *_counted(), *self._block(body, names, leave)], names
+            case ir.For(ref=True):
+                return self._for_ref(statement, names, leave), names
             case ir.For():
-                return self._for(statement, names)
+                return self._for(statement, names, leave), names
             case ir.Choose():
-                return self._choose(statement, names)
+                return self._choose(statement, names, leave), names
             case ir.Either(branches=branches):
-                return _either([self.block(branch, names.refs) for branch in branches])
+                taken = fresh("taken")
+                lines = [f"{taken} = picked(frame, {len(branches)})"]
+                for at, branch in enumerate(branches):
+                    head = f"{'elif' if at else 'if'} {taken} == {at}:" if at < len(branches) - 1 or not at else "else:"
+                    lines += [head, *self._block(branch, names, leave)]
+                return lines, names
             case ir.Return():
-                return lambda frame: True
+                return [f"return{leave}"], names
             case ir.Send(kind=kind, arguments=arguments, to=to):
-                computed = [compile_expression(argument, names) for argument in arguments]
-                return _send(kind, computed, compile_expression(to, names))
+                values = "".join(f"{terms.bare(argument)}, " for argument in arguments)
+                return [f"emitted.append(Sent({kind!r}, ({values}), {terms.bare(to)}))"], names
             case ir.Deliver(message=message):
-                return _deliver(compile_expression(message, names))
+                text = terms.bare(message)
+                return [
+                    f"if application is None: emitted.append(Delivered({text}))",
+                    f"else: application(frame, lambda frame: {text})",
+                ], names
             case _:
                 assert_never(statement)
 
-    def _call(self, procedure: str, arguments: list[Evaluator]) -> Executor:
-        def run(frame: Frame) -> bool:
-            parameters, body = self.bodies[procedure]
-            values = [argument(frame) for argument in arguments]
-            caller, frame.locals = frame.locals, dict(zip(parameters, values, strict=True))
-            body(frame)
-            frame.locals = caller
-            return False
+    def _assign(self, place: ir.Expr, value: ir.Expr, names: Names) -> list[str]:
+        terms = self._terms(names)
+        lines, found = bound_place(place, terms, names.places)
+        if not found.parts:
+            return [f"{found.root} = {terms.bare(value)}"]
+        computed = self._source.fresh("value")
+        return [f"{computed} = {terms.bare(value)}", *lines, *found.written(computed, self._source.fresh)]
 
-        return run
+    def _mutate(self, statement: ir.Mutate, names: Names) -> list[str]:
+        terms = self._terms(names)
+        lines, found = bound_place(statement.place, terms, names.places)
+        computed = []
+        arguments = []
+        for argument in statement.arguments:
+            arguments.append(self._source.fresh("value"))
+            computed.append(f"{arguments[-1]} = {terms.bare(argument)}")
+        change = _change(statement.method, statement.place.type, arguments)
+        often = statement.method in ("add", "remove")
+        return [*computed, *lines, *found.changed(change, self._source.fresh, often=often)]
 
-    def _if(self, statement: ir.If, names: Names) -> Executor:
-        test = _observed(statement, names)
-        then = self.block(statement.then, names.refs)
-        if not statement.otherwise:
-            return lambda frame: test(frame) and then(frame)
-        otherwise = self.block(statement.otherwise, names.refs)
-        return lambda frame: then(frame) if test(frame) else otherwise(frame)
+    def _if(self, statement: ir.If, names: Names, leave: str) -> list[str]:
+        lines = [f"if {self._condition(statement, names)}:", *self._block(statement.then, names, leave)]
+        while True:
+            match statement.otherwise:
+                case ():
+                    return lines
+                case (ir.If() as statement,):
+                    test = self._condition(statement, names)
+                    if self.visited is not None:
+                        test = f"{self._visit(statement)} or {test}"
+                    lines += [f"elif {test}:", *self._block(statement.then, names, leave)]
+                case otherwise:
+                    return [*lines, "else:", *self._block(otherwise, names, leave)]
 
-    def _while(self, statement: ir.While, names: Names) -> Executor:
-        test = _observed(statement, names)
-        body = self.block(statement.body, names.refs)
+    def _condition(self, statement: ir.If | ir.While, names: Names) -> str:
+        """The condition; recorded with its values where steps are observed."""
+        terms = self._terms(names)
+        test = terms.text(statement.condition)
+        if not self.observed:
+            return test
+        parts = telling_parts(statement.condition)
+        known = self._source.object((statement, tuple((show, part.type) for show, part in parts)))
+        values = "".join(f"lambda: {terms.bare(part)}, " for _, part in parts)
+        bound = "".join(f"({name!r}, {text}), " for name, text in names.constant.items())
+        return f"guarded(frame, {known}, {test}, ({values}), ({bound}))"
 
-        def run(frame: Frame) -> bool:
-            while test(frame):
-                frame.budget += 1
-                if frame.budget > STEP_BUDGET:
-                    raise _spent()
-                if body(frame):
-                    return True
-            return False
-
-        return run
-
-    def _choose(self, statement: ir.Choose, names: Names) -> Executor:
+    def _choose(self, statement: ir.Choose, names: Names, leave: str) -> list[str]:
         """The alternatives are in ascending order, whatever order loops have."""
-        name, type_ = statement.name, statement.variable
-        inner = Names(names.positions, names.refs - {name})
-        fits = None if statement.condition is None else compile_expression(statement.condition, inner)
-        body = self.block(statement.body, inner.refs)
-        otherwise = self.block(statement.otherwise, names.refs)
-        items: Callable[[Frame], Iterable[Value]] = _processes
-        if statement.domain is not None:
-            items = _elements(compile_expression(statement.domain, names), statement.domain.type, descending=False)
+        able, item = self._source.fresh("able"), self._source.fresh(statement.name)
+        inner = names.value(statement.name, item)
+        fits = ""
+        if statement.condition is not None:
+            fits = f"{self._terms(inner).text(statement.condition)} and "
+        return [
+            f"{able} = []",
+            f"for {item} in {self._items(statement.domain, names)}:",
+            f"  if {fits}{item} not in {able}: {able}.append({item})",
+            f"if {able}:",
+            f" {item} = chosen(frame, {self._source.object((statement.name, statement.variable))}, {able})",
+            *self._block(statement.body, inner, leave),
+            "else:",
+            *self._block(statement.otherwise, names, leave),
+        ]
 
-        def run(frame: Frame) -> bool:
-            able: list[Value] = []
-            before = frame.locals.get(name)
-            for item in items(frame):
-                frame.locals[name] = item
-                if (fits is None or fits(frame)) and item not in able:
-                    able.append(item)
-            if not able:
-                frame.locals[name] = before
-                return otherwise(frame)
-            chosen = able[0 if frame.choices is None else frame.choices.pick(len(able))]
-            if frame.choices is not None and len(able) > 1:
-                frame.choices.chosen.append(Chosen(name, chosen, type_))
-            frame.locals[name] = chosen
-            return body(frame)
+    def _items(self, domain: ir.Expr | None, names: Names, *, descending: bool = False) -> str:
+        if domain is None:
+            return "range(processes)"
+        return self._terms(names).elements(domain) + ("[::-1]" if descending else "")
 
-        return run
+    def _for(self, statement: ir.For, names: Names, leave: str) -> list[str]:
+        item = self._source.fresh(statement.name)
+        listed = self._items(statement.domain, names, descending=statement.descending)
+        given = self._source.fresh("items")
+        return [
+            f"{given} = {listed}",
+            f"for {item} in {given} if scan is None else scan({given}):",
+            *_counted(),
+            *self._block(statement.body, names.value(statement.name, item), leave),
+        ]
 
-    def _for(self, statement: ir.For, names: Names) -> Executor:
-        name, domain = statement.name, statement.domain
-        if statement.ref:
-            assert domain is not None
-            body = self.block(statement.body, names.refs | {name})
-            return _for_ref(name, compile_place(domain, names), domain.type, body, statement.descending)
-        body = self.block(statement.body, names.refs - {name})
-        items: Callable[[Frame], Iterable[Value]] = _processes
-        if domain is not None:
-            items = _elements(compile_expression(domain, names), domain.type, statement.descending)
-
-        def run(frame: Frame) -> bool:
-            listed = items(frame)
-            for item in listed if frame.scan is None else frame.scan(listed):
-                frame.budget += 1
-                if frame.budget > STEP_BUDGET:
-                    raise _spent()
-                frame.locals[name] = item
-                if body(frame):
-                    return True
-            return False
-
-        return run
-
-
-def _either(branches: list[Executor]) -> Executor:
-    def run(frame: Frame) -> bool:
-        at = 0
-        if frame.choices is not None:
-            at = frame.choices.pick(len(branches))
-            frame.choices.chosen.append(Chosen("", at + 1, None))
-        return branches[at](frame)
-
-    return run
+    def _for_ref(self, statement: ir.For, names: Names, leave: str) -> list[str]:
+        assert statement.domain is not None
+        lines, parent = bound_place(statement.domain, self._terms(names), names.places)
+        key, held = self._source.fresh("key"), parent.read()
+        match statement.domain.type:
+            case Map() as type_:
+                found, place = f"keys({held})", parent.inside("entry", key, type_)
+            case Collection("queue") as type_:
+                found, place = f"range(len({held}))", parent.inside("queue element", key, type_)
+            case type_:
+                found, place = f"indices({held})", parent.inside("window element", key, type_)
+        return [
+            *lines,
+            f"for {key} in {found}{'[::-1]' if statement.descending else ''}:",
+            *_counted(),
+            *self._block(statement.body, names.place(statement.name, place), leave),
+        ]
 
 
-def _visiting(step: Executor, place: Span, visited: list[Span]) -> Executor:
-    def run(frame: Frame) -> bool:
-        visited.append(place)
-        return step(frame)
-
-    return run
+def _counted() -> list[str]:
+    return [" frame.budget += 1", " if frame.budget > limit: raise spent()"]
 
 
-def _processes(frame: Frame) -> Iterable[Value]:
-    return range(frame.processes)
-
-
-def _elements(collection: Evaluator, type_: Type, descending: bool) -> Callable[[Frame], Iterable[Value]]:
-    listed = elements_of(type_)
-    if descending:
-        return lambda frame: listed(collection(frame))[::-1]
-    return lambda frame: listed(collection(frame))
+def _most_iterations() -> int:
+    return STEP_BUDGET
 
 
 def _spent() -> Fault:
     return Fault(f"a step takes more than {STEP_BUDGET:,} loop iterations")
 
 
-def _observed(statement: ir.If | ir.While, names: Names) -> Evaluator:
-    """The condition; recorded with its values when the frame asks for guards."""
-    test = compile_expression(statement.condition, names)
-    terms = [(show, compile_expression(term, names), term.type) for show, term in telling_parts(statement.condition)]
+def _picked(frame: Frame, count: int) -> int:
+    """The branch that `either` takes."""
+    if frame.choices is None:
+        return 0
+    at = frame.choices.pick(count)
+    frame.choices.chosen.append(Chosen("", at + 1, None))
+    return at
 
-    def evaluate(frame: Frame) -> Value:
-        outcome = test(frame)
-        if frame.guards is not None:
-            values = []
-            for text, term, type_ in terms:
-                try:
-                    values.append((text, term(frame), type_))
-                except Fault:
-                    continue
-            bound = tuple(frame.locals.items())
-            frame.guards.append(Guard(statement, bool(outcome), tuple(values), len(frame.emitted), bound))
-        return outcome
 
-    return evaluate
+def _chosen(frame: Frame, what: tuple[str, Type], able: list[Value]) -> Value:
+    """The element that `choose` takes."""
+    if frame.choices is None:
+        return able[0]
+    taken = able[frame.choices.pick(len(able))]
+    if len(able) > 1:
+        frame.choices.chosen.append(Chosen(what[0], taken, what[1]))
+    return taken
+
+
+def _guarded(
+    frame: Frame,
+    known: tuple[ir.If | ir.While, tuple[tuple[str, Type], ...]],
+    outcome: bool,
+    terms: tuple[Callable[[], Value], ...],
+    bound: tuple[tuple[str, Value], ...],
+) -> bool:
+    """The outcome of a condition, which is recorded."""
+    assert frame.guards is not None
+    statement, shown = known
+    values = []
+    for (text, type_), term in zip(shown, terms, strict=True):
+        try:
+            values.append((text, term(), type_))
+        except Fault:
+            continue
+    frame.guards.append(Guard(statement, bool(outcome), tuple(values), len(frame.emitted), bound))
+    return outcome
 
 
 def telling_parts(condition: ir.Expr) -> list[tuple[str, ir.Expr]]:
@@ -333,165 +435,30 @@ def _mentions(part: ir.Expr, bound: frozenset[str]) -> bool:
             return bool(bound)
 
 
-def _let(name: str, value: Callable[[Frame], Value | Place]) -> Executor:
-    def run(frame: Frame) -> bool:
-        frame.locals[name] = value(frame)
-        return False
-
-    return run
-
-
-def _var(name: str, value: Evaluator) -> Executor:
-    """A variable is a place of its own: the only one of a state with one variable."""
-
-    def run(frame: Frame) -> bool:
-        frame.locals[name] = Place([value(frame)], 0, ())
-        return False
-
-    return run
-
-
-def _assign(place: Callable[[Frame], Place], value: Evaluator) -> Executor:
-    def run(frame: Frame) -> bool:
-        computed = value(frame)
-        place(frame).put(computed)
-        return False
-
-    return run
-
-
-def _assign_variable(position: int, value: Evaluator) -> Executor:
-    """As `_assign`, where the place is a state variable."""
-
-    def run(frame: Frame) -> bool:
-        frame.state[position] = value(frame)
-        return False
-
-    return run
-
-
-def _mutate_variable(position: int, change: Callable[..., Value], arguments: list[Evaluator]) -> Executor:
-    """As `_mutate`, where the place is a state variable."""
-
-    def run(frame: Frame) -> bool:
-        values = [argument(frame) for argument in arguments]
-        frame.state[position] = change(frame.state[position], *values)
-        return False
-
-    return run
-
-
-def _mutate(place: Callable[[Frame], Place], change: Callable[..., Value], arguments: list[Evaluator]) -> Executor:
-    def run(frame: Frame) -> bool:
-        values = [argument(frame) for argument in arguments]
-        place(frame).update(lambda before: change(there(before), *values))
-        return False
-
-    return run
-
-
-def _send(kind: str, arguments: list[Evaluator], to: Evaluator) -> Executor:
-    def run(frame: Frame) -> bool:
-        frame.emitted.append(Sent(kind, tuple([argument(frame) for argument in arguments]), to(frame)))
-        return False
-
-    return run
-
-
-def _deliver(message: Evaluator) -> Executor:
-    def run(frame: Frame) -> bool:
-        if frame.application is None:
-            frame.emitted.append(Delivered(message(frame)))
-        else:
-            frame.application(frame, message)
-        return False
-
-    return run
-
-
-def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor, descending: bool) -> Executor:
-    match type_:
-        case Map():
-            part = entry_of(type_)
-        case Collection("queue"):
-            part = QUEUE_ELEMENT
-        case _:
-            part = WINDOW_ELEMENT
-
-    def keys(value: Value) -> Iterable[Value]:
-        match type_:
-            case Map():
-                return [key for key, _ in value]
-            case Collection("queue"):
-                return range(len(value))
-            case _:
-                first, items = value
-                return range(first, first + len(items))
-
-    def run(frame: Frame) -> bool:
-        parent = domain(frame)
-        found = list(keys(present(parent)))
-        for place in [parent.inside(part, key) for key in (found[::-1] if descending else found)]:
-            frame.budget += 1
-            if frame.budget > STEP_BUDGET:
-                raise _spent()
-            frame.locals[name] = place
-            if body(frame):
-                return True
-        return False
-
-    return run
-
-
-def _change(method: str, type_: Type) -> Callable[..., Value]:
-    """The value after the mutation, from the value before it and the arguments."""
+def _change(method: str, type_: Type, arguments: list[str]) -> Callable[[str], str]:
+    """The text of the value after the mutation, from that of the value before it."""
+    given = ", ".join(arguments)
     match method, type_:
         case "push", Collection("queue"):
-            return lambda items, item: (*items, item)
-        case "pop", Collection("queue"):
-            return lambda items: _rest(items, "pop of an empty queue")
-        case "remove", Collection("queue"):
-            return _without_first
-        case "add", Collection("set"):
-            return lambda items, item: items if item in items else items | {item}
-        case "remove", Collection("set"):
-            return lambda items, item: items - {item} if item in items else items
-        case "remove", Map():
-            return lambda pairs, key: with_entry(pairs, key, ABSENT)
+            return lambda before: f"(*{before}, {given})"
         case "add", Collection("sliding array"):
-            return lambda window, item: (window[0], (*window[1], item))
+            return lambda before: f"({before}[0], (*{before}[1], {given}))"
         case "remove", Collection("sliding array"):
-            return lambda window: (window[0] + 1, _rest(window[1], "remove from an empty sliding array"))
-        case "add", Collection("sliding map"):
-            return _with_key
-        case "remove", Collection("sliding map"):
-            return lambda window, item: (window[0], tuple([entry for entry in window[1] if entry[1] != item]))
+            return lambda before: f"({before}[0] + 1, rest({before}[1], 'remove from an empty sliding array'))"
+        case "remove", Map():
+            return lambda before: f"with_entry({before}, {given}, ABSENT)"
         case "clear", Collection("sliding array"):
-            return lambda window: (window[0] + len(window[1]), ())
+            return lambda before: f"(next_index({before}), ())"
         case "clear", Collection("sliding map"):
-            return lambda window: (window[0], ())
+            return lambda before: f"({before}[0], ())"
         case "clear", _:
-            nothing = zero(type_)
-            return lambda _: nothing
+            return lambda _: zero_text(type_)
         case _:
-            raise AssertionError((method, type_))
+            function = _FUNCTIONS[method, type_.kind]  # type: ignore[union-attr]
+            return lambda before: f"{function}({', '.join([before, *arguments])})"
 
 
-def _rest(items: tuple[Value, ...], otherwise: str) -> tuple[Value, ...]:
-    if not items:
-        raise Fault(otherwise)
-    return items[1:]
-
-
-def _without_first(items: tuple[Value, ...], item: Value) -> tuple[Value, ...]:
-    if item not in items:
-        return items
-    at = items.index(item)
-    return (*items[:at], *items[at + 1 :])
-
-
-def _with_key(window: Value, item: Value) -> Value:
-    following, entries = window
-    if any(known == item for _, known in entries):
-        return window
-    return (following + 1, (*entries, (following, item)))
+_FUNCTIONS: Final = {
+    ("pop", "queue"): "without_head", ("remove", "queue"): "without_first", ("add", "set"): "added",
+    ("remove", "set"): "all_but", ("add", "sliding map"): "with_index", ("remove", "sliding map"): "without_item",
+}  # fmt: skip

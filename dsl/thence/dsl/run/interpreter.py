@@ -68,18 +68,15 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
-    parameters: tuple[str, ...]
-    run: Executor
-
-
-@dataclass(frozen=True, slots=True)
 class _How:
     """Whether the deciding guards of a step are recorded, what the application sends inside it, and what it chooses."""
 
     observe: bool = False
     reactions: Reactions = ()
     choices: Choices | None = None
+
+
+_PLAINLY = _How()
 
 
 @dataclass(slots=True)
@@ -101,10 +98,13 @@ class Interpreter:
     _neighbors: tuple[frozenset[int], ...] = field(init=False, default=())
     _initial: tuple[Evaluator, ...] = field(init=False, default=())
     _guard: Evaluator | None = field(init=False, default=None)
-    _causal_send_body: _Body | None = field(init=False, default=None)
-    _timers: dict[str, _Body] = field(init=False, default_factory=dict)
-    _inputs: dict[str, tuple[_Body, Evaluator | None]] = field(init=False, default_factory=dict)
-    _receive: dict[str, tuple[_Body, str | None]] = field(init=False, default_factory=dict)
+    _causal_send_body: str | None = field(init=False, default=None)
+    _timers: dict[str, str] = field(init=False, default_factory=dict)
+    _inputs: dict[str, tuple[str, Evaluator | None]] = field(init=False, default_factory=dict)
+    _receive: dict[str, tuple[str, bool]] = field(init=False, default_factory=dict)
+    _plain: dict[str, Executor] = field(init=False, default_factory=dict)
+    _observed: dict[str, Executor] | None = field(init=False, default=None)
+    _names: dict[str, tuple[str, ...]] = field(init=False, default_factory=dict)
     _rest: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _invariants: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
     _of_steps: tuple[tuple[str, Evaluator], ...] = field(init=False, default=())
@@ -121,27 +121,22 @@ class Interpreter:
             self._neighbors = tuple(topology.neighbors(self.tree, process) for process in range(self.processes))
         if self.protocol.network.overlay:
             self._neighbors = topology.overlay(self.protocol.network.links, self.processes)
-        compiler = Compiler(positions, {}, self.visited)
-        for procedure in self.protocol.procedures:
-            parameters = tuple(parameter.name for parameter in procedure.parameters)
-            compiler.bodies[procedure.name] = (parameters, compiler.block(procedure.body, frozenset()))
         for handler in self.protocol.handlers:
-            parameters = tuple(parameter.name for parameter in handler.parameters)
-            body = _Body(parameters, compiler.block(handler.body, frozenset()))
+            name = _title(handler)
+            guard = None if handler.guard is None else compile_expression(handler.guard, Names(positions))
+            self._names[name] = _parameters(handler)
             match handler.event:
                 case "causal_send":
-                    self._causal_send_body = body
-                    if handler.guard is not None:
-                        self._guard = compile_expression(handler.guard, Names(positions))
+                    self._causal_send_body, self._guard = name, guard
                 case "periodically":
-                    self._timers[handler.kind or ir.PERIODICALLY] = body
+                    self._timers[handler.kind or ir.PERIODICALLY] = name
                 case "input":
                     assert handler.kind is not None
-                    guard = None if handler.guard is None else compile_expression(handler.guard, Names(positions))
-                    self._inputs[handler.kind] = (body, guard)
+                    self._inputs[handler.kind] = (name, guard)
                 case "receive":
                     assert handler.kind is not None
-                    self._receive[handler.kind] = (body, handler.sender)
+                    self._receive[handler.kind] = (name, handler.sender is not None)
+        self._plain = self._bodies(observed=False)
         self._initial = tuple(compile_expression(variable.initial, Names({})) for variable in self.protocol.state)
         names = Names(positions)
         of_states, of_steps = judged_in_states(self.protocol), judged_in_steps(self.protocol)
@@ -149,6 +144,26 @@ class Interpreter:
             tuple((formula.name, compile_expression(formula.body, names)) for formula in formulas)
             for formulas in (of_states, of_steps, self.protocol.rest)
         )
+
+    def _bodies(self, *, observed: bool) -> dict[str, Executor]:
+        """The bodies of the handlers."""
+        positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
+        compiler = Compiler(positions, observed, self.visited)
+        for procedure in self.protocol.procedures:
+            compiler.add(procedure.name, [parameter.name for parameter in procedure.parameters], procedure.body)
+        functions = {
+            _title(handler): compiler.add(_title(handler), _parameters(handler), handler.body)
+            for handler in self.protocol.handlers
+        }
+        compiled = compiler.compiled()
+        return {title: compiled[name] for title, name in functions.items()}
+
+    def _body(self, name: str, *, observed: bool) -> Executor:
+        if not observed:
+            return self._plain[name]
+        if self._observed is None:
+            self._observed = self._bodies(observed=True)
+        return self._observed[name]
 
     @property
     def has_timer(self) -> bool:
@@ -202,7 +217,7 @@ class Interpreter:
             return True
         assert self._causal_send_body is not None
         frame = Frame(process=process, state=list(state), processes=self.processes)
-        frame.locals = dict(zip(self._causal_send_body.parameters, (message,), strict=True))
+        frame.locals = dict(zip(self._names[self._causal_send_body], (message,), strict=True))
         return bool(self._guard(frame))
 
     def step(
@@ -217,7 +232,8 @@ class Interpreter:
     ) -> Step:
         """The step of the process for this cause; `choices` decide what it chooses. Without them, it takes the first
         alternative each time."""
-        how = _How(observe, reactions, choices)
+        plain = not observe and not reactions and choices is None
+        how = _PLAINLY if plain else _How(observe, reactions, choices)
         match cause:
             case Message():
                 return self._causal_send(process, state, cause, how)
@@ -251,9 +267,9 @@ class Interpreter:
         entry = self._receive.get(packet.kind)
         if entry is None:
             return Step(state, ())
-        body, sender = entry
-        extra = {} if sender is None else {sender: packet.src}
-        return self._run(body, process, state, packet.arguments, how, extra)
+        body, with_sender = entry
+        arguments = (*packet.arguments, packet.src) if with_sender else packet.arguments
+        return self._run(body, process, state, arguments, how)
 
     def tick(
         self, process: int, state: LocalState, timer: str, *, observe: bool = False, reactions: Reactions = ()
@@ -272,7 +288,7 @@ class Interpreter:
         if guard is None:
             return True
         frame = Frame(process=process, state=list(state), processes=self.processes)
-        frame.locals = dict(zip(body.parameters, given.arguments, strict=True))
+        frame.locals = dict(zip(self._names[body], given.arguments, strict=True))
         return bool(guard(frame))
 
     def as_observed(
@@ -302,23 +318,20 @@ class Interpreter:
                 assert self.accepts(process, state, cause), "the guard of causal_send is false"
                 body, arguments = self._causal_send_body, (cause,)
             case Packet():
-                body, sender = self._receive.get(cause.kind, (None, None))
-                arguments = cause.arguments
-                if sender is not None:
-                    frame.locals[sender] = cause.src
+                body, with_sender = self._receive.get(cause.kind, (None, False))
+                arguments = (*cause.arguments, cause.src) if with_sender else cause.arguments
             case Occurrence(name, arguments):
                 body = self._inputs[name][0] if name in self._inputs else self._timers.get(name)
             case _:
                 assert_never(cause)
         if body is None:
             return Step(state, ())
-        frame.locals.update(zip(body.parameters, arguments, strict=True))
         frame.guards = [] if observe else None
         frame.choices = choices
         if seen.order:
             frame.scan = _in_order(seen.order)
         finish = self._answering(frame, seen.answers) if seen.answers else None
-        body.run(frame)
+        self._body(body, observed=observe)(frame, *arguments)
         if finish is not None:
             finish()
         if self._neighbors:
@@ -365,25 +378,14 @@ class Interpreter:
                 found.append((name, fault))
         return tuple(found)
 
-    def _run(
-        self,
-        body: _Body,
-        process: int,
-        state: LocalState,
-        arguments: tuple[Value, ...],
-        how: _How,
-        extra: dict[str, Value] | None = None,
-    ) -> Step:
+    def _run(self, body: str, process: int, state: LocalState, arguments: tuple[Value, ...], how: _How) -> Step:
         frame = Frame(process=process, state=list(state), processes=self.processes)
-        frame.locals = dict(zip(body.parameters, arguments, strict=True))
-        if extra:
-            frame.locals.update(extra)
         if how.observe:
             frame.guards = []
         if how.reactions:
             frame.application = self._reacting(how.reactions)
         frame.choices = how.choices
-        body.run(frame)
+        self._body(body, observed=how.observe)(frame, *arguments)
         if self._neighbors:
             self._keep_to_links(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
@@ -427,20 +429,31 @@ class Interpreter:
 
     def _answer(self, frame: Frame, messages: Sequence[Message]) -> None:
         """The application sends messages in the midst of a handler, whose locals stay as they are. Raises: NotNow."""
-        handler = self._causal_send_body
-        assert handler is not None
-        caller = frame.locals
+        name = self._causal_send_body
+        assert name is not None
+        run = self._body(name, observed=frame.guards is not None)
         for message in messages:
-            frame.locals = dict(zip(handler.parameters, (message,), strict=True))
-            if self._guard is not None and not self._guard(frame):
-                raise NotNow(f"{message.name} cannot be sent now")
-            handler.run(frame)
-        frame.locals = caller
+            if self._guard is not None:
+                frame.locals = dict(zip(self._names[name], (message,), strict=True))
+                if not self._guard(frame):
+                    raise NotNow(f"{message.name} cannot be sent now")
+            run(frame, message)
 
     def _keep_to_links(self, process: int, emitted: Sequence[Emission]) -> None:
         for emission in emitted:
             if isinstance(emission, Sent) and emission.to not in self._neighbors[process]:
                 raise Fault(f"{emission.kind} is sent to p{emission.to}, which is not a neighbor")
+
+
+def _title(handler: ir.Handler) -> str:
+    """A name for the handler, unlike those of procedures and of other handlers."""
+    return f"on {handler.event} {handler.kind or ''}"
+
+
+def _parameters(handler: ir.Handler) -> tuple[str, ...]:
+    """The names of the values that the handler is given, in their order."""
+    names = tuple(parameter.name for parameter in handler.parameters)
+    return names if handler.sender is None else (*names, handler.sender)
 
 
 def _in_order(names: Sequence[str]) -> Callable[[Iterable[Value]], list[Value]]:

@@ -103,12 +103,18 @@ def lookup(map_: Value, key: Value) -> Value:
 
 def with_entry(map_: Value, key: Value, value: Value) -> Value:
     """The map with `key` mapped to `value`; ABSENT removes it."""
-    for at, (known, _) in enumerate(map_):
+    at = len(map_)
+    simple = isinstance(key, int)  # then `<` is the order of the keys
+    for position, (known, _) in enumerate(map_):
         if known == key:
-            return (*map_[:at], *(() if value is ABSENT else ((known, value),)), *map_[at + 1 :])
+            return (*map_[:position], *(() if value is ABSENT else ((known, value),)), *map_[position + 1 :])
+        if simple and known > key:
+            at = position
+            break
     if value is ABSENT:
         return map_
-    at = bisect(map_, _rank(key), key=lambda pair: _rank(pair[0]))
+    if not simple:
+        at = bisect(map_, _rank(key), key=lambda pair: _rank(pair[0]))
     return (*map_[:at], (key, value), *map_[at:])
 
 
@@ -152,6 +158,171 @@ def elements_of(type_: Type) -> Callable[[Value], list[Value]]:
             return lambda collection: list(collection or ())
         case _:
             raise AssertionError(f"{type_} has no elements")
+
+
+# --- what handlers do to values; see `evaluate`, `places` and `execute` ---------------------------
+
+
+def entry(map_: Value, key: Value) -> Value:
+    """A partial map at a key. Raises: Fault, where it does not have the key."""
+    for known, value in map_:
+        if known == key:
+            return value
+    raise Fault("a map is read at a key that it does not have")
+
+
+def entry_or(map_: Value, key: Value, default: Value) -> Value:
+    """A map at a key; where it does not have the key, the default."""
+    for known, value in map_:
+        if known == key:
+            return value
+    return default
+
+
+def with_entry_or(map_: Value, key: Value, value: Value, default: Value) -> Value:
+    """The map with `key` mapped to `value`; the default is what it has where it does not have the key."""
+    return with_entry(map_, key, ABSENT if value == default else value)
+
+
+def maps(map_: Value, key: Value) -> bool:
+    """Whether the map has the key."""
+    return lookup(map_, key) is not ABSENT
+
+
+def keys(map_: Value) -> list[Value]:
+    """The keys in ascending order."""
+    return [key for key, _ in map_]
+
+
+def minus(left: int, right: int) -> int:
+    """The difference. Raises: Fault, where it is below zero."""
+    if left < right:
+        raise Fault("a nat goes below zero")
+    return left - right
+
+
+def head(items: Value) -> Value:
+    """The first element of a queue. Raises: Fault."""
+    return _first(items, "first of an empty queue")
+
+
+def value_of(option: Value) -> Value:
+    """The value of an option. Raises: Fault."""
+    return _first(option or (), "value of none")
+
+
+def without_head(items: Value) -> Value:
+    """A queue without its first element. Raises: Fault."""
+    return rest(items, "pop of an empty queue")
+
+
+def rest(items: Value, otherwise: str) -> Value:
+    """All but the first. Raises: Fault, with this message, where there is none."""
+    if not items:
+        raise Fault(otherwise)
+    return items[1:]
+
+
+def without_first(items: Value, item: Value) -> Value:
+    """A queue without the first of its elements that is this one."""
+    if item not in items:
+        return items
+    at = items.index(item)
+    return (*items[:at], *items[at + 1 :])
+
+
+def queue_item(items: Value, position: int) -> Value:
+    """The element of a queue at a position. Raises: Fault, where the queue has become too short."""
+    if position >= len(items):
+        raise Fault("an element is used that the queue no longer has")
+    return items[position]
+
+
+def with_queue_item(items: Value, position: int, item: Value) -> Value:
+    """The queue with this element there. Raises: Fault, as `queue_item`."""
+    queue_item(items, position)
+    return (*items[:position], item, *items[position + 1 :])
+
+
+def added(items: Value, item: Value) -> Value:
+    """The set with the element."""
+    return items if item in items else items | {item}
+
+
+def all_but(items: Value, item: Value) -> Value:
+    """The set without the element."""
+    return items - {item} if item in items else items
+
+
+def size_of_window(window: Value) -> int:
+    """The number of elements of a sliding array or map."""
+    return len(window[1])
+
+
+def first_of_pair(window: Value) -> int:
+    """The first index of a sliding array, and the next of a sliding map."""
+    return window[0]  # type: ignore[no-any-return]
+
+
+def next_index(window: Value) -> int:
+    """The next index of a sliding array."""
+    return window[0] + len(window[1])  # type: ignore[no-any-return]
+
+
+def first_index(window: Value) -> int:
+    """The first index of a sliding map."""
+    following, entries = window
+    return entries[0][0] if entries else following  # type: ignore[no-any-return]
+
+
+def peek(window: Value) -> Value:
+    """The first element of a sliding array. Raises: Fault."""
+    return _first(window[1], "peek of an empty sliding array")
+
+
+def indices(window: Value) -> range:
+    """The indices of a sliding array."""
+    first, items = window
+    return range(first, first + len(items))
+
+
+def items_of(window: Value) -> list[Value]:
+    """The elements of a sliding map."""
+    return [item for _, item in window[1]]
+
+
+def window_item(window: Value, index: int) -> Value:
+    """The element of a sliding array at an index. Raises: Fault, outside the window."""
+    first, items = window
+    if not first <= index < first + len(items):
+        raise Fault(f"index {index} is outside the window [{first}, {first + len(items)})")
+    return items[index - first]
+
+
+def with_window_item(window: Value, index: int, item: Value) -> Value:
+    """The sliding array with this element there. Raises: Fault, as `window_item`."""
+    window_item(window, index)
+    first, items = window
+    return first, (*items[: index - first], item, *items[index - first + 1 :])
+
+
+def with_index(window: Value, item: Value) -> Value:
+    """The sliding map with the element, at the next index."""
+    following, entries = window
+    if any(known == item for _, known in entries):
+        return window
+    return (following + 1, (*entries, (following, item)))
+
+
+def without_item(window: Value, item: Value) -> Value:
+    """The sliding map without the element."""
+    return (window[0], tuple([entry for entry in window[1] if entry[1] != item]))
+
+
+def _first(items: Value, otherwise: str) -> Value:
+    if not items:
+        raise Fault(otherwise)
+    return items[0]
 
 
 def size(collection: Value, type_: Type) -> int:

@@ -150,7 +150,9 @@ class _LeadsTo:
                 self.reporter.error("E0532", variable.span, said, "let it range over messages, processes or a sort")
             elif typed.type != PROCESS and str(typed.type) in checker.vocabulary.ordered:
                 said = f"`{typed.type}` is ordered, and there may be infinitely many above an element"
-                self.reporter.error("E0532", variable.span, said, "let it range over messages, processes or another sort")
+                self.reporter.error(
+                    "E0532", variable.span, said, "let it range over messages, processes or another sort"
+                )
         why = f"an argument of `{name}`"
         arguments = [
             inner.check(argument, parameter.type, why)
