@@ -84,11 +84,11 @@ def _near_file(path: Path) -> str | None:
 def load(name: str) -> Loaded:
     """Reads, parses and types a file. Raises SourceError; faults of the text are diagnostics."""
     path = locate(name)
-    return _typed(path, *read_source(path))
+    return load_once(path, *read_source(path))
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _typed(path: Path, content: bytes, size: int) -> Loaded:
+def load_once(path: Path, content: bytes, size: int) -> Loaded:
     """As `load_bytes`. What a text means depends on the text alone, so a file that was edited is typed again."""
     return load_bytes(path, content, size)
 

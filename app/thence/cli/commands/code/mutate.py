@@ -11,7 +11,7 @@ import typer
 
 from thence.cli.options import Json, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
-from thence.cli.session import Session, run_command, write_text
+from thence.cli.session import Session, folder_for, run_command, write_text
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
@@ -110,7 +110,9 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     subjects = library_subjects() if request.file is None else _subjects(request, request.file)
     if request.file is None and (request.names or request.impl is not None):
         raise BadInput("the whole library is mutated: names and --impl are for one file")
-    saved, results = (None if name is None else _folder(name) for name in (request.save, request.results))
+    saved, results = (
+        None if name is None else folder_for(name, "the mutants") for name in (request.save, request.results)
+    )
     far: dict[str, tuple[int, int]] = {}
 
     def progress(subject: str, done: int, wanted: int) -> None:
@@ -239,15 +241,6 @@ _WORDS: Final[dict[Outcome, str]] = {
     "equal": "equal in scope",
     "refused": "refused",
 }
-
-
-def _folder(name: str) -> Path:
-    folder = Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{name} cannot hold the mutants: {error.strerror or error}") from error
-    return folder
 
 
 def _save(folder: Path, score: Score) -> None:
