@@ -4,29 +4,44 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 from thence.api.errors import BadRequest
+from thence.api.pools import open_spark
 from thence.api.proving import cache_directory
 from thence.api.specifications import Source, load
+from thence.conformance.tasks.running import run_tasks
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
 from thence.dsl.find import known
-from thence.dsl.load import SUFFIX
+from thence.dsl.load import SUFFIX, load_once
 from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source
 from thence.dsl.write.insertion import with_machine_lines
 from thence.proofs.infer.asking import Ask
 from thence.proofs.infer.hints import Hints, fewest_hints
-from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, hidden
+from thence.proofs.infer.inference import (
+    ENDED,
+    INTERRUPTED,
+    Aids,
+    Inference,
+    Limits,
+    Note,
+    as_kept,
+    goals_of,
+    hidden,
+)
 from thence.proofs.infer.inference import infer as infer_machine
-from thence.proofs.infer.kept import read, save
+from thence.proofs.infer.kept import Kept, read, save
 from thence.proofs.infer.naming import line_of
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.spec.cache_folder import cache_folder
+from thence.spec.user_error import UserError
 
 FOLDER = "infer"
 """The user's cache has what searches keep in a folder of this name."""
@@ -43,6 +58,7 @@ def infer(
     seed: int = 0,
     resume: bool = False,
     ask: Ask | None = None,
+    master: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[Inference, ...]:
     """Looks for invariants that prove what the machines of a file state, or those machines and mutants named.
@@ -57,28 +73,117 @@ def infer(
         seed: fixes every random choice.
         resume: go on with what an earlier search of the same machine kept; all of it is checked again.
         ask: is asked which clause excludes a state, instead of taking the best one.
+        master: a Spark master, on whose workers each machine is searched; None: one after the other, here.
         progress: is told the machine, and what is done for it now.
 
     Raises:
-        UserError: the file or a name is at fault; the message says so in the words of the command.
+        UserError: the file or a name is at fault, or Spark is; the message says so in the words of the command.
     """
     loaded = load(source)
     chosen = _chosen(loaded.content, names, hide)
-    places = [kept_at(str(loaded.loaded.path), machine.name, hide) for machine in chosen]
-    earlier = [read(place) if resume and place is not None else None for place in places]
+    file, content = str(loaded.loaded.path), loaded.loaded.source.text.encode()
+    places = [kept_at(file, machine.name, hide) for machine in chosen]
+    searches = [
+        Search(
+            file,
+            content,
+            machine.name,
+            tuple(hide),
+            Limits(timeout, seed),
+            read(place) if resume and place is not None else None,
+        )
+        for machine, place in zip(chosen, places, strict=True)
+    ]
+    if master is not None:
+        if ask is not None:
+            raise BadRequest("a search on Spark cannot ask: the questions are for this machine")
+        return _on_spark(master, searches, places, progress)
     found: list[Inference] = []
-    for machine, place, before in zip(chosen, places, earlier, strict=True):
-        with solver_pool(Options(seed=seed)) as pool:
-            session = ProofSession(pool, Options(seed=seed))
-
-            note = _note(progress, machine.name)
-            aids = Aids(before, ask)
-            found.append(infer_machine(session, hidden(machine, hide), Limits(timeout, seed), note, aids))
-            if place is not None:
-                _keep(place, found[-1])
-            if found[-1].reason in (INTERRUPTED, ENDED):
-                break
+    for machine, search, place in zip(chosen, searches, places, strict=True):
+        found.append(_searched(machine, search, _note(progress, machine.name), ask))
+        if place is not None:
+            _keep(place, found[-1])
+        if found[-1].reason in (INTERRUPTED, ENDED):
+            break
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A task: the search for one machine of a file, with what an earlier one kept."""
+
+    file: str
+    content: bytes
+    machine: str
+    hide: tuple[str, ...]
+    limits: Limits
+    kept: Kept | None
+
+
+def search_one(search: Search) -> Inference:
+    """Does a search by the text of its file alone, in whatever process."""
+    return _searched(_machine_of(search), search, lambda _doing: None, None)
+
+
+def _machine_of(search: Search) -> ir.Machine:
+    found = load_once(Path(search.file), search.content, len(search.content)).specification
+    assert found is not None
+    (machine,) = chosen_machines(found, (search.machine,))
+    return machine
+
+
+def _searched(machine: ir.Machine, search: Search, note: Note, ask: Ask | None) -> Inference:
+    options = Options(seed=search.limits.seed)
+    with solver_pool(options) as pool:
+        aids = Aids(search.kept, ask)
+        return infer_machine(ProofSession(pool, options), hidden(machine, search.hide), search.limits, note, aids)
+
+
+def _on_spark(
+    master: str, searches: Sequence[Search], places: Sequence[Path | None], progress: Progress | None
+) -> tuple[Inference, ...]:
+    """The searches, each a task. What is finished when Ctrl-C comes is kept, settled or not."""
+    at = {search.machine: place for search, place in zip(searches, places, strict=True)}
+    found: dict[str, Inference] = {}
+
+    def finished(search: Search, future: Future[Inference]) -> None:
+        one = found[search.machine] = _of(search, future)
+        place = at[search.machine]
+        if place is not None:
+            _keep(place, replace(one, kept=one.kept or as_kept(one)))
+
+    def told(running: Sequence[Search]) -> None:
+        if progress is not None and running:
+            progress(", ".join(search.machine for search in running[:4]), f"{len(found)} of {len(searches)} are done")
+
+    with open_spark(master) as workers:
+        whole = run_tasks(workers, search_one, searches, finished, told)
+    if whole:
+        for machine, one in found.items():
+            if (place := at[machine]) is not None:
+                _keep(place, one)
+        return tuple(found[search.machine] for search in searches)
+    return tuple(
+        replace(one, kept=one.kept or as_kept(one))
+        if (one := found.get(search.machine)) is not None
+        else _without(search, INTERRUPTED)
+        for search in searches
+    )
+
+
+def _of(search: Search, future: Future[Inference]) -> Inference:
+    """The outcome. Raises: UserError. A search that broke has none but the reason."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if isinstance(error, UserError):
+        raise error
+    return _without(search, f"the search itself failed: {type(error).__name__}: {error}")
+
+
+def _without(search: Search, reason: str) -> Inference:
+    machine = hidden(_machine_of(search), search.hide)
+    return Inference(machine, goals_of(machine), reason=reason, kept=search.kept)
 
 
 def hints(

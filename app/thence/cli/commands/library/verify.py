@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Optional, cast
 
 import typer
 
+from thence.api.pools import open_spark, require_spark
 from thence.api.verifying import LONG_FIRST, Task, run_task, tasks_of
 from thence.cli.options import Json, Seed, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, check_writable, folder_for, run_command, write_text
-from thence.conformance.extras import ExtraMissing, require
+from thence.conformance.extras import ExtraMissing
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.tasks.kept_results import KeptResults
 from thence.conformance.tasks.pool import TaskPool
@@ -97,9 +98,10 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     check_writable(request.report)
     files, amount = request.files, request.amount
     if amount.campaign_cases:
-        _require_spark("the campaign runs on Spark", ", or leave it out: --campaign-cases 0")
-    if request.master is not None:
-        _require_spark("the tasks are to be done on Spark")
+        try:
+            require_spark("the campaign runs on Spark")
+        except ExtraMissing as error:
+            raise BadInput(f"{error}, or leave it out: --campaign-cases 0") from error
     kept = None if request.results is None else KeptResults(folder_for(request.results, "the results"))
     loaded = [load(file) for file in files or [str(path) for path in library()]]
     diagnostics = tuple((diagnostic, file) for file in loaded for diagnostic in file.diagnostics)
@@ -152,22 +154,9 @@ def _pool(master: str | None) -> Iterator[tuple[TaskPool, Cluster | None]]:
     if master is None:
         with open_processes(WORKERS) as processes:
             yield processes, None
-        return
-    from thence.conformance.campaign.scattered import open_scattered
-
-    with open_scattered(master) as scattered:
-        yield scattered, scattered.cluster
-
-
-def _require_spark(purpose: str, instead: str = "") -> None:
-    """Raises BadInput where Spark cannot run: before hours of work, not after them."""
-    from thence.conformance.java import ensure_java
-
-    try:
-        require("spark", purpose)
-    except ExtraMissing as error:
-        raise BadInput(f"{error}{instead}") from error
-    ensure_java()
+    else:
+        with open_spark(master) as scattered:
+            yield scattered, scattered.cluster
 
 
 def _exit(results: Sequence[Result], complete: bool) -> int | None:
