@@ -163,12 +163,8 @@ def _on_spark(
             if (place := at[machine]) is not None:
                 _keep(place, one)
         return tuple(found[search.machine] for search in searches)
-    return tuple(
-        replace(one, kept=one.kept or as_kept(one))
-        if (one := found.get(search.machine)) is not None
-        else _without(search, INTERRUPTED)
-        for search in searches
-    )
+    there = {machine: replace(one, kept=one.kept or as_kept(one)) for machine, one in found.items()}
+    return tuple(there.get(search.machine) or _without(search, INTERRUPTED) for search in searches)
 
 
 def _of(search: Search, future: Future[Inference]) -> Inference:

@@ -13,9 +13,11 @@ from typing import Final, Literal, TypeAlias
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load_once
+from thence.proofs.prove import parts, prove_specification
+from thence.proofs.solving.discharge import Options as ProofOptions
 from thence.spec.verdict import Result
 
-TaskKind: TypeAlias = Literal["prove", "scope", "protocol", "mutant", "link", "scenario", "conform"]
+TaskKind: TypeAlias = Literal["theorem", "prove", "scope", "protocol", "mutant", "link", "scenario", "conform"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Task:
     content: bytes = field(repr=False)
     cases: int = 0
     seed: int = 0
+    seconds: float = field(default=0.0, compare=False)
+    """About how long it takes, on a processor of its own."""
 
     @property
     def label(self) -> str:
@@ -39,33 +43,59 @@ class Task:
         return self.kind, self.file, self.name, self.content, str(self.cases), str(self.seed)
 
 
-LONG_FIRST: Final[tuple[TaskKind, ...]] = ("link", "prove", "scope", "protocol", "mutant", "scenario", "conform")
-"""The kinds in the order in which tasks are begun."""
+_SECONDS: Final[dict[TaskKind, float]] = {
+    "theorem": 2.0,
+    "prove": 1.0,
+    "link": 3.0,
+    "scope": 0.6,
+    "protocol": 0.6,
+    "mutant": 0.5,
+    "scenario": 0.1,
+    "conform": 1.5,
+}
+
+_STEP_S: Final = 0.04
+"""For each invariant and transition of a machine."""
+_MUTANT_S: Final = 3.0
+"""For each mutant of a machine."""
 
 
 def tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
     """The work for one file, in the order in which results are shown. `cases` are those of an implementation."""
-    path, content, found = str(file.path), file.source.text.encode(), file.specification
+    found = file.specification
     assert found is not None
-    machines = any(isinstance(mutant.mutated, ir.Machine) for mutant in found.mutants)
-    if found.theorems or found.machines or machines:
-        yield Task("prove", path, file.path.stem, content, seed=seed)
+    content = file.source.text.encode()
+
+    def task(kind: TaskKind, name: str, more_s: float = 0.0, cases: int = 0, seed: int = 0) -> Task:
+        return Task(kind, str(file.path), name, content, cases, seed, _SECONDS[kind] + more_s)
+
+    for name, part in parts(found):
+        if name:
+            yield task("prove", name, _machine_s(part), seed=seed)
+        else:
+            yield task("theorem", file.path.stem, seed=seed)
     for scope in found.scopes:
-        yield Task("scope", path, f"{scope.name} of {scope.protocol}", content)
+        yield task("scope", f"{scope.name} of {scope.protocol}")
     stated = {scope.protocol for scope in found.scopes}
     for protocol in found.protocols:
         if protocol.name not in stated and (protocol.properties or protocol.eventually or protocol.invariants):
-            yield Task("protocol", path, protocol.name, content)
+            yield task("protocol", protocol.name)
     for link in found.links:
-        yield Task("link", path, link.name, content)
+        yield task("link", link.name)
     for mutant in found.mutants:
         if isinstance(mutant.mutated, ir.Protocol):
-            yield Task("mutant", path, mutant.name, content)
+            yield task("mutant", mutant.name)
     for scenario in found.scenarios:
-        yield Task("scenario", path, scenario.name, content)
+        yield task("scenario", scenario.name)
     for protocol in found.protocols:
         if protocol.name in SHIPPED:
-            yield Task("conform", path, protocol.name, content, cases, seed)
+            yield task("conform", protocol.name, cases=cases, seed=seed)
+
+
+def _machine_s(part: ir.Specification) -> float:
+    (machine,) = part.machines
+    steps = (len(machine.invariants) + len(machine.prove)) * len(machine.transitions)
+    return _STEP_S * steps + _MUTANT_S * len(part.mutants)
 
 
 def run_task(task: Task) -> tuple[Result, ...]:
@@ -73,11 +103,10 @@ def run_task(task: Task) -> tuple[Result, ...]:
     found = load_once(Path(task.file), task.content, len(task.content)).specification
     assert found is not None
     match task.kind:
-        case "prove":
-            from thence.proofs.prove import prove_specification
-            from thence.proofs.solving.discharge import Options as ProofOptions
-
-            return prove_specification(found, (), ProofOptions(seed=task.seed, workers=1), None)
+        case "theorem" | "prove":
+            wanted = task.name if task.kind == "prove" else ""
+            part = next(part for name, part in parts(found) if name == wanted)
+            return prove_specification(part, (), ProofOptions(seed=task.seed, workers=1), None)
         case "scope":
             from thence.proofs.scopes.scopes import explore_scope
 

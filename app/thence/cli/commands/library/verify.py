@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Optional, cast
 import typer
 
 from thence.api.pools import open_spark, require_spark
-from thence.api.verifying import LONG_FIRST, Task, run_task, tasks_of
+from thence.api.verifying import Task, run_task, tasks_of
 from thence.cli.options import Json, Seed, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, check_writable, folder_for, run_command, write_text
@@ -191,7 +191,7 @@ def _run(
         doing = ", ".join(task.label for task in running[:SHOWN])
         session.status(doing, len(done), len(tasks) + then, "tasks", _share(tasks, done, then))
 
-    left = sorted((task for task in tasks if task not in done), key=lambda task: LONG_FIRST.index(task.kind))
+    left = sorted((task for task in tasks if task not in done), key=lambda task: -task.seconds)
     return done, run_tasks(pool, run_task, left, finished, told)
 
 
@@ -212,16 +212,13 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
     return (Result(task.name, kind, task.file, Verdict.UNKNOWN, Level.L0, False, 0.0, {"unknown": said}, said),)
 
 
-_SECONDS = {"prove": 20.0, "conform": 1.5, "link": 0.8, "scope": 0.4, "protocol": 0.4, "mutant": 0.2, "scenario": 0.1}
-"""About how long a task of each kind takes, on a processor of its own."""
-
 _CAMPAIGN_S = 5.0
 
 
 def _share(tasks: Sequence[Task], done: Collection[Task], then: int, campaigns: int = 0) -> float:
     """About the share of the time that is over, when `campaigns` of those that follow are done."""
-    whole = sum(_SECONDS[task.kind] for task in tasks) + _CAMPAIGN_S * then
-    return (sum(_SECONDS[task.kind] for task in done) + _CAMPAIGN_S * campaigns) / whole if whole else 1.0
+    whole = sum(task.seconds for task in tasks) + _CAMPAIGN_S * then
+    return (sum(task.seconds for task in done) + _CAMPAIGN_S * campaigns) / whole if whole else 1.0
 
 
 def _tested_on_spark(loaded: Sequence[Loaded]) -> list[str]:
