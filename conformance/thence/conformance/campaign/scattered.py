@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from thence.conformance.campaign.cluster import Cluster, open_cluster
 
@@ -29,13 +29,20 @@ class Scattered:
     def __init__(self, cluster: Cluster, threads: ThreadPoolExecutor) -> None:
         self.cluster = cluster
         self._threads = threads
+        self._pending: set[Future[Any]] = set()
 
     def submit(self, work: Callable[[T], R], task: T, /) -> Future[R]:
-        return self._threads.submit(self._result, work, task)
+        future = self._threads.submit(self._result, work, task)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return future
 
     def abandon(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
-        self.cluster.cancel()
+        # A job that a thread was about to submit is there a moment after the others were cancelled.
+        while left := [*self._pending]:
+            self.cluster.cancel()
+            wait(left, timeout=0.2)
 
     def _result(self, work: Callable[[T], R], task: T) -> R:
         found = pickle.loads(self.cluster.one(partial(_pickled, work), task))
@@ -56,13 +63,11 @@ def open_scattered(master: str) -> Iterator[Scattered]:
         TemporaryDirectory(prefix="thence-spark-") as folder,
         open_cluster(master, Path(folder) / "spark.log") as cluster,
     ):
-        threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="task")
+        scattered = Scattered(cluster, ThreadPoolExecutor(AT_ONCE, thread_name_prefix="task"))
         try:
-            yield Scattered(cluster, threads)
+            yield scattered
         finally:
-            threads.shutdown(wait=False, cancel_futures=True)
-            cluster.cancel()
-            threads.shutdown()
+            scattered.abandon()
 
 
 def _pickled(work: Callable[[T], R], task: T) -> bytes:
