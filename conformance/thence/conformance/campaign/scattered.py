@@ -8,13 +8,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 from thence.conformance.campaign.cluster import Cluster, open_cluster
+from thence.conformance.campaign.parameters import CampaignError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -59,10 +60,12 @@ def open_scattered(master: str) -> Iterator[Scattered]:
     Raises:
         CampaignError: no usable Java, or Spark does not start.
     """
-    with (
-        TemporaryDirectory(prefix="thence-spark-") as folder,
-        open_cluster(master, Path(folder) / "spark.log") as cluster,
-    ):
+    with TemporaryDirectory(prefix="thence-spark-") as folder, ExitStack() as stack:
+        try:
+            cluster = stack.enter_context(open_cluster(master, Path(folder) / "spark.log"))
+        except CampaignError as error:
+            # The log goes with its folder; its line with the reason is the first one of the message.
+            raise CampaignError(str(error).partition("\n")[0]) from error
         scattered = Scattered(cluster, ThreadPoolExecutor(AT_ONCE, thread_name_prefix="task"))
         try:
             yield scattered

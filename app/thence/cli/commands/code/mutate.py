@@ -115,12 +115,13 @@ class MutateRequest:
 
 def _mutated(session: Session, request: MutateRequest) -> Output:
     """Judges the mutants of each subject; one result per subject. Ctrl-C ends it with the fates so far."""
+    if request.master is not None and request.limits.budget_s is not None:
+        raise BadInput("--budget does not go with --master: all protocols and machines share the cluster")
     subjects = library_subjects() if request.file is None else _subjects(request, request.file)
     if request.file is None and (request.names or request.impl is not None):
         raise BadInput("the whole library is mutated: names and --impl are for one file")
-    saved, results = (
-        None if name is None else folder_for(name, "the mutants") for name in (request.save, request.results)
-    )
+    saved = None if request.save is None else folder_for(request.save, "the mutants")
+    results = None if request.results is None else folder_for(request.results, "the mutants")
     far: dict[str, tuple[int, int]] = {}
 
     def progress(subject: str, done: int, wanted: int) -> None:
