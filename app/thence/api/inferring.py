@@ -12,7 +12,7 @@ from pathlib import Path
 from thence.api.errors import BadRequest
 from thence.api.pools import open_spark
 from thence.api.proving import cache_directory
-from thence.api.specifications import Source, load
+from thence.api.specifications import Source, Specification, load
 from thence.conformance.tasks.running import run_tasks
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
@@ -58,7 +58,6 @@ def infer(
     seed: int = 0,
     resume: bool = False,
     ask: Ask | None = None,
-    master: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[Inference, ...]:
     """Looks for invariants that prove what the machines of a file state, or those machines and mutants named.
@@ -73,83 +72,44 @@ def infer(
         seed: fixes every random choice.
         resume: go on with what an earlier search of the same machine kept; all of it is checked again.
         ask: is asked which clause excludes a state, instead of taking the best one.
-        master: a Spark master, on whose workers each machine is searched; None: one after the other, here.
         progress: is told the machine, and what is done for it now.
 
     Raises:
-        UserError: the file or a name is at fault, or Spark is; the message says so in the words of the command.
+        UserError: the file or a name is at fault; the message says so in the words of the command.
     """
-    loaded = load(source)
-    chosen = _chosen(loaded.content, names, hide)
-    file, content = str(loaded.loaded.path), loaded.loaded.source.text.encode()
-    places = [kept_at(file, machine.name, hide) for machine in chosen]
-    searches = [
-        Search(
-            file,
-            content,
-            machine.name,
-            tuple(hide),
-            Limits(timeout, seed),
-            read(place) if resume and place is not None else None,
-        )
-        for machine, place in zip(chosen, places, strict=True)
-    ]
-    if master is not None:
-        if ask is not None:
-            raise BadRequest("a search on Spark cannot ask: the questions are for this machine")
-        return _on_spark(master, searches, places, progress)
     found: list[Inference] = []
-    for machine, search, place in zip(chosen, searches, places, strict=True):
-        found.append(_searched(machine, search, _note(progress, machine.name), ask))
-        if place is not None:
+    for search in _searches(load(source), names, hide, Limits(timeout, seed), resume=resume):
+        found.append(_searched(search, _note(progress, search.machine), ask))
+        if (place := search.place) is not None:
             _keep(place, found[-1])
         if found[-1].reason in (INTERRUPTED, ENDED):
             break
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """A task: the search for one machine of a file, with what an earlier one kept."""
-
-    file: str
-    content: bytes
-    machine: str
-    hide: tuple[str, ...]
-    limits: Limits
-    kept: Kept | None
-
-
-def search_one(search: Search) -> Inference:
-    """Does a search by the text of its file alone, in whatever process."""
-    return _searched(_machine_of(search), search, lambda _doing: None, None)
-
-
-def _machine_of(search: Search) -> ir.Machine:
-    found = load_once(Path(search.file), search.content, len(search.content)).specification
-    assert found is not None
-    (machine,) = chosen_machines(found, (search.machine,))
-    return machine
-
-
-def _searched(machine: ir.Machine, search: Search, note: Note, ask: Ask | None) -> Inference:
-    options = Options(seed=search.limits.seed)
-    with solver_pool(options) as pool:
-        aids = Aids(search.kept, ask)
-        return infer_machine(ProofSession(pool, options), hidden(machine, search.hide), search.limits, note, aids)
-
-
-def _on_spark(
-    master: str, searches: Sequence[Search], places: Sequence[Path | None], progress: Progress | None
+def infer_on_spark(
+    master: str,
+    source: Source,
+    *names: str,
+    hide: Sequence[str] = (),
+    timeout: float = 120.0,
+    seed: int = 0,
+    resume: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[Inference, ...]:
-    """The searches, each a task. What is finished when Ctrl-C comes is kept, settled or not."""
-    at = {search.machine: place for search, place in zip(searches, places, strict=True)}
+    """As `infer`, each machine on a worker of the Spark at `master`. It cannot ask.
+
+    A machine that is finished when Ctrl-C comes is kept, settled or not; the search for one that is not begins anew.
+
+    Raises:
+        UserError: the file or a name is at fault, or Spark is; the message says so in the words of the command.
+    """
+    searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
     found: dict[str, Inference] = {}
 
     def finished(search: Search, future: Future[Inference]) -> None:
         one = found[search.machine] = _of(search, future)
-        place = at[search.machine]
-        if place is not None:
+        if (place := search.place) is not None:
             _keep(place, replace(one, kept=one.kept or as_kept(one)))
 
     def told(running: Sequence[Search]) -> None:
@@ -159,12 +119,57 @@ def _on_spark(
     with open_spark(master) as workers:
         whole = run_tasks(workers, search_one, searches, finished, told)
     if whole:
-        for machine, one in found.items():
-            if (place := at[machine]) is not None:
-                _keep(place, one)
+        for search in searches:
+            if (place := search.place) is not None:
+                _keep(place, found[search.machine])
         return tuple(found[search.machine] for search in searches)
     there = {machine: replace(one, kept=one.kept or as_kept(one)) for machine, one in found.items()}
     return tuple(there.get(search.machine) or _without(search, INTERRUPTED) for search in searches)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A task: the search for one machine of a file, with what an earlier one kept; and the place of what it keeps."""
+
+    file: str
+    content: bytes
+    machine: str
+    hide: tuple[str, ...]
+    limits: Limits
+    kept: Kept | None
+    place: Path | None
+
+
+def _searches(
+    loaded: Specification, names: Sequence[str], hide: Sequence[str], limits: Limits, *, resume: bool
+) -> list[Search]:
+    file, content = str(loaded.loaded.path), loaded.loaded.source.text.encode()
+    found = []
+    for machine in _chosen(loaded.content, names, hide):
+        place = kept_at(file, machine.name, hide)
+        kept = read(place) if resume and place is not None else None
+        found.append(Search(file, content, machine.name, tuple(hide), limits, kept, place))
+    return found
+
+
+def search_one(search: Search) -> Inference:
+    """Does a search by the text of its file alone, in whatever process."""
+    return _searched(search, lambda _doing: None, None)
+
+
+def _machine_of(search: Search) -> ir.Machine:
+    """The machine, without what is hidden."""
+    found = load_once(Path(search.file), search.content, len(search.content)).specification
+    assert found is not None
+    (machine,) = chosen_machines(found, (search.machine,))
+    return hidden(machine, search.hide)
+
+
+def _searched(search: Search, note: Note, ask: Ask | None) -> Inference:
+    options = Options(seed=search.limits.seed)
+    with solver_pool(options) as pool:
+        aids = Aids(search.kept, ask)
+        return infer_machine(ProofSession(pool, options), _machine_of(search), search.limits, note, aids)
 
 
 def _of(search: Search, future: Future[Inference]) -> Inference:
@@ -178,7 +183,7 @@ def _of(search: Search, future: Future[Inference]) -> Inference:
 
 
 def _without(search: Search, reason: str) -> Inference:
-    machine = hidden(_machine_of(search), search.hide)
+    machine = _machine_of(search)
     return Inference(machine, goals_of(machine), reason=reason, kept=search.kept)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Optional
 
 import typer
 
 from thence.api.inferring import hints as find_hints
 from thence.api.inferring import infer as infer_invariants
-from thence.api.inferring import is_of_the_library, kept_at, written
+from thence.api.inferring import infer_on_spark, is_of_the_library, kept_at, written
 from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, Verbose
 from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
@@ -83,15 +84,15 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     path = locate(request.file)
     if request.write and is_of_the_library(path):
         raise BadInput(f"{request.file} is a file of the library; --write is for files of your own")
-    found = infer_invariants(
+    infer_here = partial(infer_invariants, ask=Asking(session) if request.ask else None)
+    search = infer_here if request.master is None else partial(infer_on_spark, request.master)
+    found = search(
         request.file,
         *request.names,
         hide=request.hide,
         timeout=request.timeout_s,
         seed=request.seed,
         resume=request.resume,
-        ask=Asking(session) if request.ask else None,
-        master=request.master,
         progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
     )
     text = "\n".join(_lines(each, session.verbosity) for each in found)
