@@ -14,11 +14,18 @@ R = TypeVar("R")
 
 
 class Processes:
-    """Processes that are forked at the first task, and so know whatever this one has read by then."""
+    """Processes that are forked from this one, and so know whatever it has read by then.
+
+    Ctrl-C is for this process alone: it waits while they are forked, until they ignore it.
+    """
 
     def __init__(self, processes: int) -> None:
-        context = multiprocessing.get_context("fork")
-        self._pool = ProcessPoolExecutor(processes, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+        self._pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _ignore_interrupts)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._pool.submit(int)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def submit(self, work: Callable[[T], R], task: T, /) -> Future[R]:
         return self._pool.submit(work, task)
@@ -30,6 +37,11 @@ class Processes:
 
     def end(self) -> None:
         self._pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextmanager
