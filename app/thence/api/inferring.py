@@ -4,29 +4,44 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 from thence.api.errors import BadRequest
+from thence.api.pools import open_spark
 from thence.api.proving import cache_directory
-from thence.api.specifications import Source, load
+from thence.api.specifications import Source, Specification, load
+from thence.conformance.tasks.running import run_tasks
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
 from thence.dsl.find import known
-from thence.dsl.load import SUFFIX
+from thence.dsl.load import SUFFIX, load_once
 from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source
 from thence.dsl.write.insertion import with_machine_lines
 from thence.proofs.infer.asking import Ask
 from thence.proofs.infer.hints import Hints, fewest_hints
-from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, hidden
+from thence.proofs.infer.inference import (
+    ENDED,
+    INTERRUPTED,
+    Aids,
+    Inference,
+    Limits,
+    Note,
+    as_kept,
+    goals_of,
+    hidden,
+)
 from thence.proofs.infer.inference import infer as infer_machine
-from thence.proofs.infer.kept import read, save
+from thence.proofs.infer.kept import Kept, read, save
 from thence.proofs.infer.naming import line_of
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.spec.cache_folder import cache_folder
+from thence.spec.user_error import UserError
 
 FOLDER = "infer"
 """The user's cache has what searches keep in a folder of this name."""
@@ -62,23 +77,114 @@ def infer(
     Raises:
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
-    loaded = load(source)
-    chosen = _chosen(loaded.content, names, hide)
-    places = [kept_at(str(loaded.loaded.path), machine.name, hide) for machine in chosen]
-    earlier = [read(place) if resume and place is not None else None for place in places]
     found: list[Inference] = []
-    for machine, place, before in zip(chosen, places, earlier, strict=True):
-        with solver_pool(Options(seed=seed)) as pool:
-            session = ProofSession(pool, Options(seed=seed))
-
-            note = _note(progress, machine.name)
-            aids = Aids(before, ask)
-            found.append(infer_machine(session, hidden(machine, hide), Limits(timeout, seed), note, aids))
-            if place is not None:
-                _keep(place, found[-1])
-            if found[-1].reason in (INTERRUPTED, ENDED):
-                break
+    for search in _searches(load(source), names, hide, Limits(timeout, seed), resume=resume):
+        found.append(_searched(search, _note(progress, search.machine), ask))
+        if (place := search.place) is not None:
+            _keep(place, found[-1])
+        if found[-1].reason in (INTERRUPTED, ENDED):
+            break
     return tuple(found)
+
+
+def infer_on_spark(
+    master: str,
+    source: Source,
+    *names: str,
+    hide: Sequence[str] = (),
+    timeout: float = 120.0,
+    seed: int = 0,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Inference, ...]:
+    """As `infer`, each machine on a worker of the Spark at `master`. It cannot ask.
+
+    A machine that is finished when Ctrl-C comes is kept, settled or not; the search for one that is not begins anew.
+
+    Raises:
+        UserError: the file or a name is at fault, or Spark is; the message says so in the words of the command.
+    """
+    searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
+    found: dict[str, Inference] = {}
+
+    def finished(search: Search, future: Future[Inference]) -> None:
+        one = found[search.machine] = _of(search, future)
+        if (place := search.place) is not None:
+            _keep(place, replace(one, kept=one.kept or as_kept(one)))
+
+    def told(running: Sequence[Search]) -> None:
+        if progress is not None and running:
+            progress(", ".join(search.machine for search in running[:4]), f"{len(found)} of {len(searches)} are done")
+
+    with open_spark(master) as workers:
+        whole = run_tasks(workers, search_one, searches, finished, told)
+    if whole:
+        for search in searches:
+            if (place := search.place) is not None:
+                _keep(place, found[search.machine])
+        return tuple(found[search.machine] for search in searches)
+    there = {machine: replace(one, kept=one.kept or as_kept(one)) for machine, one in found.items()}
+    return tuple(there.get(search.machine) or _without(search, INTERRUPTED) for search in searches)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A task: the search for one machine of a file, with what an earlier one kept; and the place of what it keeps."""
+
+    file: str
+    content: bytes
+    machine: str
+    hide: tuple[str, ...]
+    limits: Limits
+    kept: Kept | None
+    place: Path | None
+
+
+def _searches(
+    loaded: Specification, names: Sequence[str], hide: Sequence[str], limits: Limits, *, resume: bool
+) -> list[Search]:
+    file, content = str(loaded.loaded.path), loaded.loaded.source.text.encode()
+    found = []
+    for machine in _chosen(loaded.content, names, hide):
+        place = kept_at(file, machine.name, hide)
+        kept = read(place) if resume and place is not None else None
+        found.append(Search(file, content, machine.name, tuple(hide), limits, kept, place))
+    return found
+
+
+def search_one(search: Search) -> Inference:
+    """Does a search by the text of its file alone, in whatever process."""
+    return _searched(search, lambda _doing: None, None)
+
+
+def _machine_of(search: Search) -> ir.Machine:
+    """The machine, without what is hidden."""
+    found = load_once(Path(search.file), search.content, len(search.content)).specification
+    assert found is not None
+    (machine,) = chosen_machines(found, (search.machine,))
+    return hidden(machine, search.hide)
+
+
+def _searched(search: Search, note: Note, ask: Ask | None) -> Inference:
+    options = Options(seed=search.limits.seed)
+    with solver_pool(options) as pool:
+        aids = Aids(search.kept, ask)
+        return infer_machine(ProofSession(pool, options), _machine_of(search), search.limits, note, aids)
+
+
+def _of(search: Search, future: Future[Inference]) -> Inference:
+    """The outcome. Raises: UserError. A search that broke has none but the reason."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    if isinstance(error, UserError):
+        raise error
+    return _without(search, f"the search itself failed: {type(error).__name__}: {error}")
+
+
+def _without(search: Search, reason: str) -> Inference:
+    machine = _machine_of(search)
+    return Inference(machine, goals_of(machine), reason=reason, kept=search.kept)
 
 
 def hints(

@@ -232,6 +232,16 @@ def check_writable(path: str | None) -> None:
         draft.touch(exist_ok=False)
 
 
+def folder_for(name: str, what: str) -> Path:
+    """The folder of this name, made where it is missing. Raises BadInput: it cannot hold `what`."""
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{name} cannot hold {what}: {error.strerror or error}") from error
+    return folder
+
+
 def write_text(path: str, text: str) -> None:
     """Writes a file whole or not at all. Raises BadInput."""
     check_writable(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import thence.spec
@@ -14,6 +15,9 @@ from thence.spec.collector import collector_at_rest
 from thence.spec.user_error import UserError
 
 SUFFIX = ".thence"
+
+REMEMBERED = 64
+"""Files that a process need not type again while their content is the same: more than the library has."""
 
 
 class SourceError(UserError):
@@ -80,7 +84,13 @@ def _near_file(path: Path) -> str | None:
 def load(name: str) -> Loaded:
     """Reads, parses and types a file. Raises SourceError; faults of the text are diagnostics."""
     path = locate(name)
-    return load_bytes(path, *read_source(path))
+    return load_once(path, *read_source(path))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def load_once(path: Path, content: bytes, size: int) -> Loaded:
+    """As `load_bytes`. What a text means depends on the text alone, so a file that was edited is typed again."""
+    return load_bytes(path, content, size)
 
 
 def read_source(path: Path) -> tuple[bytes, int]:

@@ -103,6 +103,20 @@ def proofs_by(
             yield _link_proof(session, link, inductive, progress)
 
 
+def parts(specification: ir.Specification) -> Iterator[tuple[str, ir.Specification]]:
+    """What can be proved apart, each with a name: the theorems, under ""; and each machine, with its mutants and links.
+
+    Together they have all the results of the file, theorems first.
+    """
+    if specification.theorems:
+        yield "", replace(specification, machines=(), mutants=(), links=())
+    for machine in specification.machines:
+        mutants = (mutant for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine))
+        own = tuple(mutant for mutant in mutants if mutant.subject == machine.name)
+        links = tuple(link for link in specification.links if link.machine.name == machine.name)
+        yield machine.name, replace(specification, theorems=(), machines=(machine,), mutants=own, links=links)
+
+
 def is_claimed(link: ir.Link) -> bool:
     """Whether the file says that the link is proved, and not only checked in scopes."""
     return any(expect.verdict == "proved" for expect in link.expects)

@@ -216,3 +216,43 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited for too long"
         time.sleep(0.05)
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_tasks_of_verify_outlive_executors_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors are killed: their tasks are done again. Ctrl-C: what is done is kept, and the next run goes on."""
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    verify = [Path(sys.executable).parent / "thence", "verify", "bj87", "hybrid_basic_printed", "rst_mf", "--json"]
+    verify += ["--campaign-cases", "0", "--cases", "50"]
+    kept = tmp_path / "kept"
+
+    def done() -> int:
+        return len(list(kept.glob("task-*.json")))
+
+    with two_workers(tmp_path) as (url, one, other):
+        command = [*verify, "--results", kept, "--master", url]
+        with in_folder(tmp_path, command) as interrupted:
+            wait_for(lambda: done() >= 2)
+            interrupted.send_signal(signal.SIGINT)
+            printed, _ = interrupted.communicate(timeout=PATIENCE_S)
+        assert (interrupted.returncode, json.loads(printed)["complete"]) == (3, False)
+        before = done()
+        assert before >= 2
+        with in_folder(tmp_path, command) as resumed:
+            wait_for(lambda: done() > before)
+            executors = [pid for worker in (one, other) for pid in executors_of(worker.pid)]
+            for pid in executors:
+                os.kill(pid, signal.SIGKILL)
+            printed, _ = resumed.communicate(timeout=2 * PATIENCE_S)
+    assert executors
+    assert resumed.returncode == 0
+    here = subprocess.run(verify, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert without_seconds(json.loads(printed)["results"]) == without_seconds(json.loads(here.stdout)["results"])
+
+
+def without_seconds(found: Any) -> Any:
+    """JSON without what every run measures anew."""
+    if isinstance(found, dict):
+        return {name: without_seconds(value) for name, value in found.items() if name != "seconds"}
+    return [without_seconds(each) for each in found] if isinstance(found, list) else found

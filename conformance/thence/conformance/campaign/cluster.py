@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any
+from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext, SparkFiles
@@ -24,6 +24,9 @@ from pyspark.java_gateway import launch_gateway
 
 from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.java import JavaMissing, ensure_java
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _launch_gateway: Callable[[SparkConf, dict[str, Any]], Any] = launch_gateway
 
@@ -38,6 +41,10 @@ OTHER_SPARK = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_G
 
 class NoSpark(Exception):
     """Spark does not start; the message says why."""
+
+
+class TaskLost(Exception):
+    """A task has no result, though Spark is well; the message says why."""
 
 
 class Cluster:
@@ -78,6 +85,34 @@ class Cluster:
                 f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error, self._log)}\n"
                 f"The finished batches are kept; {self._log} has the details."
             ) from error
+
+    def one(self, function: Callable[[T], R], task: T) -> R:
+        """The result of one task, which is a job of its own. Several threads may ask at a time.
+
+        Raises:
+            TaskLost: the task has no result, and Spark is well: it ended its worker, again and again.
+            CampaignError: Spark is lost.
+        """
+        try:
+            (found,) = self._context.parallelize([task], 1).map(function).collect()
+        except SPARK_ERRORS as error:
+            said = _reason(error, self._log)
+            if self._is_well():
+                raise TaskLost(said) from error
+            raise CampaignError(f"Spark is lost: {said}") from error
+        assert found is not None, "a task has a result"
+        return found
+
+    def cancel(self) -> None:
+        """Gives up all jobs."""
+        with suppress(*SPARK_ERRORS):
+            self._context.cancelAllJobs()
+
+    def _is_well(self) -> bool:
+        try:
+            return not self._context._jsc.sc().isStopped()
+        except SPARK_ERRORS:
+            return False
 
     def _collect(
         self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int

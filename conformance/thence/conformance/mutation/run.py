@@ -105,11 +105,16 @@ def mutants_of(subject: Subject) -> tuple[list[Mutant], Loaded]:
     Raises: SourceError, SubjectError.
     """
     loaded = load(subject.file)
+    return mutants_in(subject, loaded), loaded
+
+
+def mutants_in(subject: Subject, loaded: Loaded) -> list[Mutant]:
+    """All mutants of the subject, of which this is the file. Raises: SubjectError."""
     assert loaded.specification is not None, "the file has no errors"
     if subject.kind == "implementation":
         load_subject(subject.name, 3)
-        return implementation_mutants(subject.name, implementation_text(subject.name)), loaded
-    return specification_mutants(loaded, subject.declared(loaded.specification)), loaded
+        return implementation_mutants(subject.name, implementation_text(subject.name))
+    return specification_mutants(loaded, subject.declared(loaded.specification))
 
 
 def store_of(subject: Subject, loaded: Loaded, folder: Path) -> Store:
@@ -127,6 +132,53 @@ def kept(subject: Subject, folder: Path) -> Score:
     return Score(subject.row, subject.kind, subject.name, len(mutants), len(mutants), tuple(done), (), 0.0, why)
 
 
+@dataclass(slots=True)
+class Plan:
+    """The mutants of a subject: `wanted`, of a total number; those that have a fate, and those that are `left`.
+
+    `loaded` is the subject's file. `notes` are known once a mutant is judged.
+    """
+
+    subject: Subject
+    loaded: Loaded
+    total: int
+    wanted: list[Mutant]
+    done: list[Judged]
+    left: list[Mutant]
+    store: Store | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        return len(self.done) == len(self.wanted)
+
+    def add(self, one: Judged) -> None:
+        """Adds a fate, and keeps it where fates are kept. Raises: OSError."""
+        self.done.append(one)
+        if self.store is not None:
+            self.store.keep(one.mutant, one.fate, one.seconds)
+
+    def score(self, seconds: float, why: str) -> Score:
+        """The score so far. `why` there are fewer fates than wanted, or ""."""
+        done = tuple(sorted(self.done, key=lambda one: one.mutant.number))
+        subject = self.subject
+        return Score(
+            subject.row, subject.kind, subject.name, self.total, len(self.wanted), done, self.notes, seconds, why
+        )  # fmt: skip
+
+
+def planned(subject: Subject, limits: Limits, folder: Path | None = None) -> Plan:
+    """What is to be judged of a subject, apart from fates that are in the folder.
+
+    Raises: SourceError, SubjectError, OSError.
+    """
+    mutants, loaded = mutants_of(subject)
+    wanted = spread(mutants, limits.mutants)
+    store = None if folder is None else store_of(subject, loaded, folder)
+    done, left = ([], wanted) if store is None else _taken(wanted, store)
+    return Plan(subject, loaded, len(mutants), wanted, done, left, store)
+
+
 def mutate(subject: Subject, limits: Limits, progress: Progress, folder: Path | None = None) -> Score:
     """Judges the subject's mutants, apart from those whose fates are in the folder, to which others are added.
 
@@ -138,30 +190,20 @@ def mutate(subject: Subject, limits: Limits, progress: Progress, folder: Path | 
     """
     started = time.monotonic()
     deadline = None if limits.budget_s is None else started + limits.budget_s
-    all_mutants, loaded = mutants_of(subject)
-    wanted = spread(all_mutants, limits.mutants)
-    store = None if folder is None else store_of(subject, loaded, folder)
-    done, left = ([], wanted) if store is None else _taken(wanted, store)
-    notes: tuple[str, ...] = ()
+    plan = planned(subject, limits, folder)
     why = ""
     try:
-        progress(subject.name, len(done), len(wanted))
-        if left:
-            make_judge, notes = _judge_of(subject, loaded)
-            for one in judged(left, make_judge, jobs=limits.jobs, limit_s=limits.limit_s, deadline=deadline):
-                done.append(one)
-                if store is not None:
-                    store.keep(one.mutant, one.fate, one.seconds)
-                progress(subject.name, len(done), len(wanted))
-        if len(done) < len(wanted):
+        progress(subject.name, len(plan.done), len(plan.wanted))
+        if plan.left:
+            make_judge, plan.notes = judge_of(subject, plan.loaded)
+            for one in judged(plan.left, make_judge, jobs=limits.jobs, limit_s=limits.limit_s, deadline=deadline):
+                plan.add(one)
+                progress(subject.name, len(plan.done), len(plan.wanted))
+        if not plan.complete:
             why = f"out of time after {limits.budget_s:g} s"
     except KeyboardInterrupt:
         why = "interrupted"
-    done.sort(key=lambda one: one.mutant.number)
-    seconds = time.monotonic() - started
-    return Score(
-        subject.row, subject.kind, subject.name, len(all_mutants), len(wanted), tuple(done), notes, seconds, why
-    )  # fmt: skip
+    return plan.score(time.monotonic() - started, why)
 
 
 def _taken(mutants: Sequence[Mutant], store: Store, *, undecided: bool = False) -> tuple[list[Judged], list[Mutant]]:
@@ -178,7 +220,8 @@ def _taken(mutants: Sequence[Mutant], store: Store, *, undecided: bool = False) 
     return done, left
 
 
-def _judge_of(subject: Subject, loaded: Loaded) -> tuple[MakeJudge, tuple[str, ...]]:
+def judge_of(subject: Subject, loaded: Loaded) -> tuple[MakeJudge, tuple[str, ...]]:
+    """Gets ready to judge the subject's mutants; and the statements that are not used for it. Raises: SubjectError."""
     specification = loaded.specification
     assert specification is not None
     if subject.kind == "implementation":

@@ -22,7 +22,7 @@ from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
 from thence.dsl.check.terms.kept_names import without_echoes
 from thence.dsl.check.theory import check_theorem, check_theory
-from thence.dsl.check.unused import warn_of_unexplored
+from thence.dsl.check.unused import warn_of_unexplored, warn_of_unused
 from thence.dsl.check.workload import Settings
 from thence.dsl.ir.traversal import depth
 from thence.dsl.ir.types import Type
@@ -94,7 +94,7 @@ class _Elaboration:
         self.shared = self._named(declarations, syntax.Definition, "definition")
         self.theories = {one.name.text: check_theory(one, self.reporter, self.shared) for one in theories}
         self.machines = {one.name.text: check_machine(one, self.reporter, self.shared) for one in machines}
-        self.protocols = {one.name.text: check_protocol(one, self.reporter, self.shared) for one in protocols}
+        self.protocols = {one.name.text: self._protocol(one) for one in protocols}
         warn_of_unused_definitions(declarations, self.reporter)
         self._forget_too_deep(file)
         sources = {one.name.text: one for one in protocols}
@@ -121,6 +121,12 @@ class _Elaboration:
             mutants,
             scenarios,
         )
+
+    def _protocol(self, one: syntax.Protocol) -> ir.Protocol | None:
+        typed = check_protocol(one, self.reporter, self.shared)
+        if typed is not None:
+            warn_of_unused(one, typed, self.reporter)
+        return typed
 
     def _is_shallow(self, declaration: syntax.TopLevel) -> bool:
         if depth(declaration) <= DEEPEST:

@@ -15,7 +15,6 @@ from thence.dsl.check.terms.delivery import check_delivery
 from thence.dsl.check.terms.environment import Vocabulary, a, declare, here, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.types import resolve_parameter, resolve_records, resolve_type
-from thence.dsl.check.unused import warn_of_unused
 from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type, has_zero
@@ -65,7 +64,7 @@ def check_protocol(
     eventually, fairness = check_liveness(protocol, packets, reporter)
     if reporter.errors > before:
         return None
-    typed = ir.Protocol(
+    return ir.Protocol(
         protocol.name.text,
         network,
         tuple(
@@ -90,8 +89,6 @@ def check_protocol(
         doc=protocol.doc,
         span=protocol.span,
     )
-    warn_of_unused(protocol, typed, reporter)
-    return typed
 
 
 def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir.Network:

@@ -30,7 +30,8 @@ def warn_of_unused(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Repo
             case _:
                 pass
     _warn_of_unsaid(protocol, typed, reporter)
-    used = {node.symbol for node in nodes(_users(typed)) if isinstance(node, ir.Apply)}
+    users = _users(typed) if protocol.values else ()
+    used = {node.symbol for node in nodes(users) if isinstance(node, ir.Apply)}
     for value in protocol.values:
         if value.name.text not in used:
             reporter.warning("W0932", value.name.span, f"{value.keyword} `{value.name.text}` is never used")

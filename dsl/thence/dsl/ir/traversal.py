@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -18,11 +18,14 @@ def _labels(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.name not in ("span", "label", "doc", "comments"))
 
 
-def _children(node: Any) -> Sequence[Any]:
-    if isinstance(node, tuple):
-        return node
-    kind: Any = type(node)
-    return [getattr(node, label) for label in _labels(kind)]
+@cache
+def _backwards(kind: Any) -> tuple[str, ...]:
+    return _labels(kind)[::-1]
+
+
+@cache
+def _is_node(kind: Any) -> bool:
+    return is_dataclass(kind)
 
 
 def nodes(tree: Any) -> Iterator[Any]:
@@ -30,9 +33,12 @@ def nodes(tree: Any) -> Iterator[Any]:
     stack = [tree]
     while stack:
         node = stack.pop()
-        if not isinstance(node, tuple):
+        if isinstance(node, tuple):
+            stack.extend(reversed(node))
+        else:
             yield node
-        stack.extend(reversed(_children(node)))
+            for label in _backwards(node.__class__):
+                stack.append(getattr(node, label))
 
 
 def depth(tree: Any) -> int:
@@ -41,7 +47,11 @@ def depth(tree: Any) -> int:
     stack = [(tree, 1)]
     while stack:
         node, level = stack.pop()
-        deepest = max(deepest, level)
-        below = level if isinstance(node, tuple) else level + 1
-        stack.extend((child, below) for child in _children(node) if isinstance(child, tuple) or is_dataclass(child))
+        if level > deepest:
+            deepest = level
+        is_tuple = isinstance(node, tuple)
+        below = level if is_tuple else level + 1
+        for child in node if is_tuple else [getattr(node, label) for label in _labels(node.__class__)]:
+            if isinstance(child, tuple) or _is_node(child.__class__):
+                stack.append((child, below))
     return deepest

@@ -163,6 +163,13 @@ def with_conjuncts(machine: ir.Machine, formulas: Iterable[ir.NamedFormula]) -> 
     return replace(machine, invariants=(*machine.invariants, *formulas))
 
 
+def as_kept(found: Inference) -> Kept:
+    """A search that is settled, in the form in which another one begins with its conjuncts, and proves them again."""
+    machine = found.machine
+    base = texts_of(conjunct.formula.body for conjunct in found.conjuncts)
+    return Kept(digest(machine), has_blocks(machine), 0, base, (), (), (), ())
+
+
 def goals_of(machine: ir.Machine) -> tuple[str, ...]:
     """The statements about states that are to be proved: those that the file does not expect to fail."""
     expected = {name: each.verdict for each in machine.expects for name in each.names}

@@ -76,3 +76,22 @@ def test_scopes_of_one_name_are_judged_each_in_its_protocol(thence: Thence, tmp_
     assert found == {
         ("p", "fifo"): "refuted", ("p", "fault"): "holds", ("q", "fifo"): "holds", ("q", "fault"): "holds",
     }  # fmt: skip
+
+
+def test_kept_results_are_taken_and_an_edited_file_is_judged_anew(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(f"{PROTOCOL}  property at_most_once\n", encoding="utf-8")
+    first = verify(thence, "mine.thence", "--results", "kept", "--json").object
+    (kept,) = (tmp_path / "kept").iterdir()
+    kept.write_text(kept.read_text().replace('"states": ', '"states": 9000'))
+    again = verify(thence, "mine.thence", "--results", "kept", "--json").object
+    assert [one["states"] for one in again["results"]] == [int(f"9000{one['states']}") for one in first["results"]]
+    file.write_text(f"{PROTOCOL}  property at_most_once, fifo\n", encoding="utf-8")
+    anew = verify(thence, "mine.thence", "--results", "kept", "--json").object
+    assert [one["states"] for one in anew["results"][:1]] == [first["results"][0]["states"]]
+    assert "refuted" in {one["verdict"] for one in anew["results"]}
+
+
+def test_a_place_for_results_that_is_a_file_is_bad_input(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("")
+    assert verify(thence, "mf", "--results", "kept").rejects("kept")

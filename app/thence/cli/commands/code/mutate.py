@@ -9,15 +9,17 @@ from typing import Annotated, Any, Final, Optional
 
 import typer
 
+from thence.api.pools import open_spark
 from thence.cli.options import Json, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
-from thence.cli.session import Session, run_command, write_text
+from thence.cli.session import Session, folder_for, run_command, write_text
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
 from thence.conformance.mutation.fate import OUTCOMES, Outcome
 from thence.conformance.mutation.lanes import mutate_all
 from thence.conformance.mutation.run import Limits, Score, score_of
+from thence.conformance.mutation.scattered import mutate_on
 from thence.conformance.mutation.subjects import Subject, chosen, library_subjects, subjects_of
 from thence.conformance.mutation.workers import Judged
 from thence.conformance.systems.subject import load_subject
@@ -73,12 +75,16 @@ def mutate(
             help="Keep the result of each mutant in this directory, and judge no mutant again whose result is there."
         ),
     ] = None,
+    master: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Judge each mutant on the workers of this Spark master; --jobs does not matter then."),
+    ] = None,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Judges small faults in a file, or in the whole library."""
     limits = Limits(jobs, timeout, limit, budget)
-    request = MutateRequest(file, tuple(names or ()), impl, limits, at_least, survivors, results)
+    request = MutateRequest(file, tuple(names or ()), impl, limits, at_least, survivors, results, master)
     run_command("mutate", json, lambda session: _mutated(session, request), verbose)
 
 
@@ -94,6 +100,7 @@ class MutateRequest:
         at_least: the score that is expected, from 0 to 1.
         save: a directory that gets each mutant that is still alive, as a file of its own.
         results: a directory of fates, kept from run to run.
+        master: a Spark master; None: processes of this machine.
     """
 
     file: str | None
@@ -103,14 +110,18 @@ class MutateRequest:
     at_least: float
     save: str | None
     results: str | None
+    master: str | None
 
 
 def _mutated(session: Session, request: MutateRequest) -> Output:
     """Judges the mutants of each subject; one result per subject. Ctrl-C ends it with the fates so far."""
+    if request.master is not None and request.limits.budget_s is not None:
+        raise BadInput("--budget does not go with --master: all protocols and machines share the cluster")
     subjects = library_subjects() if request.file is None else _subjects(request, request.file)
     if request.file is None and (request.names or request.impl is not None):
         raise BadInput("the whole library is mutated: names and --impl are for one file")
-    saved, results = (None if name is None else _folder(name) for name in (request.save, request.results))
+    saved = None if request.save is None else folder_for(request.save, "the mutants")
+    results = None if request.results is None else folder_for(request.results, "the mutants")
     far: dict[str, tuple[int, int]] = {}
 
     def progress(subject: str, done: int, wanted: int) -> None:
@@ -123,7 +134,11 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
         else:
             session.status(f"{subject}: {made}", done, wanted, "mutants")
 
-    scores, complete = mutate_all(subjects, request.limits, progress, results)
+    if request.master is None:
+        scores, complete = mutate_all(subjects, request.limits, progress, results)
+    else:
+        with open_spark(request.master) as workers:
+            scores, complete = mutate_on(workers, subjects, request.limits, progress, results)
     if saved is not None:
         for score in scores:
             _save(saved, score)
@@ -239,15 +254,6 @@ _WORDS: Final[dict[Outcome, str]] = {
     "equal": "equal in scope",
     "refused": "refused",
 }
-
-
-def _folder(name: str) -> Path:
-    folder = Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{name} cannot hold the mutants: {error.strerror or error}") from error
-    return folder
 
 
 def _save(folder: Path, score: Score) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Optional
 
 import typer
 
 from thence.api.inferring import hints as find_hints
 from thence.api.inferring import infer as infer_invariants
-from thence.api.inferring import is_of_the_library, kept_at, written
+from thence.api.inferring import infer_on_spark, is_of_the_library, kept_at, written
 from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, Verbose
 from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
@@ -45,11 +46,15 @@ def infer(
         bool,
         typer.Option("--hints", help="Find the fewest hidden invariants that must be given back. By default, all are."),
     ] = False,
+    master: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Search each machine on the workers of this Spark master, all at the same time."),
+    ] = None,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Finds invariants that prove what machines state, or a run that violates it."""
-    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask)
+    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask, master)
     asked = _hinted if hints else _inferred
     run_command("infer", json, lambda session: asked(session, request), verbose)
 
@@ -66,6 +71,7 @@ class InferRequest:
     write: bool
     resume: bool
     ask: bool
+    master: str | None
 
 
 def _inferred(session: Session, request: InferRequest) -> Output:
@@ -73,17 +79,20 @@ def _inferred(session: Session, request: InferRequest) -> Output:
         raise BadInput("--write does not go with --hide: the hidden invariants are in the file")
     if request.ask and session.json:
         raise BadInput("--ask does not go with --json: questions and answers are lines of text")
+    if request.ask and request.master is not None:
+        raise BadInput("--ask does not go with --master: the search is on another machine")
     path = locate(request.file)
     if request.write and is_of_the_library(path):
         raise BadInput(f"{request.file} is a file of the library; --write is for files of your own")
-    found = infer_invariants(
+    infer_here = partial(infer_invariants, ask=Asking(session) if request.ask else None)
+    search = infer_here if request.master is None else partial(infer_on_spark, request.master)
+    found = search(
         request.file,
         *request.names,
         hide=request.hide,
         timeout=request.timeout_s,
         seed=request.seed,
         resume=request.resume,
-        ask=Asking(session) if request.ask else None,
         progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
     )
     text = "\n".join(_lines(each, session.verbosity) for each in found)
@@ -100,7 +109,7 @@ def _inferred(session: Session, request: InferRequest) -> Output:
 
 def _hinted(session: Session, request: InferRequest) -> Output:
     """The table of `--hints`."""
-    if request.write or request.resume or request.ask:
+    if request.write or request.resume or request.ask or request.master is not None:
         raise BadInput("--hints goes with --hide, --timeout and --seed only")
     found = find_hints(
         request.file,

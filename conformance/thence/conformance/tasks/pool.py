@@ -1,0 +1,25 @@
+"""A pool: whoever does tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class TaskPool(Protocol):
+    """Does tasks, several at a time, those first that were submitted first."""
+
+    def submit(self, work: Callable[[T], R], task: T, /) -> Future[R]:
+        """The result of `work(task)`, once it is there. `work` is a function of a module; what it raises is raised.
+
+        A task may be done again where its process, or its machine, was lost.
+        """
+        ...
+
+    def abandon(self) -> None:
+        """Gives up the tasks that wait or run; their results are lost."""
+        ...

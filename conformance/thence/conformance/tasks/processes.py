@@ -1,0 +1,54 @@
+"""Tasks in processes of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Processes:
+    """Processes that are forked from this one, and so know whatever it has read by then.
+
+    Ctrl-C is for this process alone: it waits while they are forked, until they ignore it.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _ignore_interrupts)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._pool.submit(int)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def submit(self, work: Callable[[T], R], task: T, /) -> Future[R]:
+        return self._pool.submit(work, task)
+
+    def abandon(self) -> None:
+        for process in list((self._pool._processes or {}).values()):
+            process.terminate()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def end(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def open_processes(processes: int) -> Iterator[Processes]:
+    """Processes for the block. This process handles Ctrl-C for them."""
+    pool = Processes(processes)
+    try:
+        yield pool
+    finally:
+        pool.end()

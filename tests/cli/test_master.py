@@ -1,0 +1,115 @@
+"""`--master`: the same results in the same order as without, whoever does the tasks; and what goes wrong is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Thence = Callable[..., Any]
+
+TEXT = '''protocol p:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  property causal, at_most_once
+
+scope two of p:
+  processes 2
+  sends 2, 0
+  expect refuted causal
+
+mutant twice of p:
+  on receive MSG(m) from j:
+    deliver m
+    deliver m
+  expect refuted at_most_once in two
+
+machine stop_and_wait:
+  """A process sends only when everything that it sent before has been delivered."""
+  transition causal_send(m):
+    require forall a. sent(a) and src(a) = src(m) implies delivered(a)
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove at_most_once
+
+machine careless:
+  transition causal_send(m): pass
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove causal
+  expect refuted causal
+'''
+MASTER = "local[2]"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "mine.thence").write_text(TEXT, encoding="utf-8")
+    return tmp_path / "mine.thence"
+
+
+def without_times(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {name: without_times(value) for name, value in found.items() if name != "seconds"}
+    return [without_times(each) for each in found] if isinstance(found, list) else found
+
+
+def both(thence: Thence, *words: str) -> tuple[Any, Any]:
+    """The output with `--master` and without, where both have the same exit code."""
+    there, here = thence(*words, "--json", "--master", MASTER), thence(*words, "--json")
+    assert there.code == here.code
+    return without_times(there.object), without_times(here.object)
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("file")
+def test_verify(thence: Thence) -> None:
+    there, here = both(thence, "verify", "mine.thence", "--campaign-cases", "0")
+    assert there == here
+    assert {one["verdict"] for one in here["results"]} == {"proved", "holds", "refuted"}
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.usefixtures("file")
+def test_mutate(thence: Thence, tmp_path: Path) -> None:
+    command = ("mutate", "mine.thence", "--limit", "2", "--json")
+    kept = (*command, "--results", "kept")
+    there, here = thence(*kept, "--master", MASTER).object, thence(*command).object
+    assert without_times(there) == without_times(here)
+    assert len(here["results"]) == 3
+    fates = {file: file.read_text() for file in (tmp_path / "kept").iterdir()}
+    taken = without_times(thence(*kept).object)["results"]
+    assert [one["mutants"] for one in taken] == [one["mutants"] for one in here["results"]]
+    assert fates == {file: file.read_text() for file in fates}, "fates of a cluster are taken by a run without"
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.usefixtures("file")
+def test_infer(thence: Thence) -> None:
+    there, here = both(thence, "infer", "mine.thence")
+    assert there == here
+    assert [one["verdict"] for one in here["machines"]] == ["proved", "proved"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "words", [("verify", "--campaign-cases", "0"), ("mutate",), ("infer",)], ids=lambda each: each[0]
+)
+@pytest.mark.usefixtures("file")
+def test_no_such_master(thence: Thence, words: tuple[str, ...]) -> None:
+    assert thence(words[0], "mine.thence", *words[1:], "--master", "nonsense").rejects(
+        "Spark does not start at nonsense"
+    )
+
+
+@pytest.mark.usefixtures("file")
+def test_options_that_do_not_go_with_it(thence: Thence) -> None:
+    assert thence("mutate", "mine.thence", "--budget", "5", "--master", MASTER).rejects("--budget")
+    assert thence("infer", "mine.thence", "--ask", "--master", MASTER).rejects("--ask")
+    assert thence("infer", "mine.thence", "--hints", "--master", MASTER).rejects("--hints")

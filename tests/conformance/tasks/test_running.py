@@ -1,0 +1,66 @@
+"""Tasks in processes: every task has its result or its error, and an interrupt gives up the rest."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from thence.conformance.tasks.processes import open_processes
+from thence.conformance.tasks.running import run_tasks
+
+
+def halved(number: int) -> int:
+    if number % 2:
+        raise ValueError(f"{number} is odd")
+    if number == 4:
+        os._exit(3)
+    return number // 2
+
+
+def slow(number: int) -> int:
+    time.sleep(number)
+    return number
+
+
+def test_every_task_has_its_result_or_what_it_raised() -> None:
+    found: dict[int, Any] = {}
+
+    def done(task: int, future: Future[int]) -> None:
+        found[task] = future.exception() or future.result()
+
+    with open_processes(2) as pool:
+        assert run_tasks(pool, halved, [0, 1, 2, 3, 6], done)
+    assert (found[0], found[2], found[6]) == (0, 1, 3)
+    assert [str(found[odd]) for odd in (1, 3)] == ["1 is odd", "3 is odd"]
+
+
+def test_a_process_that_dies_is_no_result() -> None:
+    died: list[BaseException | None] = []
+    with open_processes(1) as pool:
+        assert run_tasks(pool, halved, [4], lambda _task, future: died.append(future.exception()))
+    assert "terminated abruptly" in str(died[0])
+
+
+def test_an_interrupt_keeps_what_is_done_and_gives_up_the_rest() -> None:
+    found: list[int] = []
+
+    def done(task: int, _future: Future[int]) -> None:
+        found.append(task)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with open_processes(2) as pool:
+        assert not run_tasks(pool, slow, [0, 600, 600], done)
+    assert found == [0]
+
+
+def test_an_error_of_the_receiver_gives_up_the_rest() -> None:
+    def done(_task: int, _future: Future[int]) -> None:
+        raise KeyError("full")
+
+    with open_processes(2) as pool, pytest.raises(KeyError):
+        run_tasks(pool, slow, [0, 600], done)
