@@ -6,9 +6,9 @@ that is evaluated is recorded, for reports that name the guard which kept an eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Collection, Map, Type
@@ -19,6 +19,8 @@ from thence.dsl.run.values import ABSENT, Fault, Message, Value, elements_of, wi
 from thence.dsl.text.syntax import Span
 
 Executor: TypeAlias = Callable[[Frame], bool]
+
+Item = TypeVar("Item")
 
 STEP_BUDGET = 100_000
 """Loop iterations that one handler may take; more is a fault, so that no step runs for ever."""
@@ -177,7 +179,7 @@ class Compiler:
         otherwise = self.block(statement.otherwise, names.refs)
         items: Callable[[Frame], Iterable[Value]] = _processes
         if statement.domain is not None:
-            items = _elements(compile_expression(statement.domain, names), statement.domain.type, descending=False)
+            items = _elements(compile_expression(statement.domain, names), statement.domain.type)
 
         def run(frame: Frame) -> bool:
             able: list[Value] = []
@@ -202,11 +204,13 @@ class Compiler:
         if statement.ref:
             assert domain is not None
             body = self.block(statement.body, names.refs | {name})
-            return _for_ref(name, compile_place(domain, names), domain.type, body, statement.descending)
+            return _for_ref(name, compile_place(domain, names), domain.type, body, statement.any_order)
         body = self.block(statement.body, names.refs - {name})
         items: Callable[[Frame], Iterable[Value]] = _processes
         if domain is not None:
-            items = _elements(compile_expression(domain, names), domain.type, statement.descending)
+            items = _elements(compile_expression(domain, names), domain.type)
+        if statement.any_order:
+            items = _in_any_order(items)
 
         def run(frame: Frame) -> bool:
             listed = items(frame)
@@ -245,11 +249,20 @@ def _processes(frame: Frame) -> Iterable[Value]:
     return range(frame.processes)
 
 
-def _elements(collection: Evaluator, type_: Type, descending: bool) -> Callable[[Frame], Iterable[Value]]:
+def _elements(collection: Evaluator, type_: Type) -> Callable[[Frame], Iterable[Value]]:
     listed = elements_of(type_)
-    if descending:
-        return lambda frame: listed(collection(frame))[::-1]
     return lambda frame: listed(collection(frame))
+
+
+def _in_any_order(items: Callable[[Frame], Iterable[Item]]) -> Callable[[Frame], Iterable[Item]]:
+    """The elements, each chosen from those that are left when its turn comes; without choices ascending."""
+
+    def run(frame: Frame) -> Iterator[Item]:
+        left = list(items(frame))
+        while left:
+            yield left.pop(0 if frame.choices is None else frame.choices.pick(len(left)))
+
+    return run
 
 
 def _spent() -> Fault:
@@ -409,7 +422,7 @@ def _deliver(message: Evaluator) -> Executor:
     return run
 
 
-def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor, descending: bool) -> Executor:
+def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor, any_order: bool) -> Executor:
     match type_:
         case Map():
             part = entry_of(type_)
@@ -428,10 +441,14 @@ def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Exe
                 first, items = value
                 return range(first, first + len(items))
 
-    def run(frame: Frame) -> bool:
+    def elements(frame: Frame) -> Iterable[Place]:
         parent = domain(frame)
-        found = list(keys(present(parent)))
-        for place in [parent.inside(part, key) for key in (found[::-1] if descending else found)]:
+        return [parent.inside(part, key) for key in list(keys(present(parent)))]
+
+    places = _in_any_order(elements) if any_order else elements
+
+    def run(frame: Frame) -> bool:
+        for place in places(frame):
             frame.budget += 1
             if frame.budget > STEP_BUDGET:
                 raise _spent()
