@@ -115,9 +115,7 @@ def test_reasons_name_what_is_there(specify: Specify) -> None:
     waiting = explore(specify(gated).protocols[0], scope, asked, limit=50, method=Method(reductions=["symmetry"]))
     assert waiting.refused == {"symmetry": "`causally_ordered` is judged by the interpreter"}
     ordered = gated.replace("n := n + 1", "if self < 1: n := n + 1").replace("self < 1", "forall p. self <= p")
-    compared = explore(
-        specify(ordered).protocols[0], scope, asked, limit=50, method=Method(reductions=["symmetry"])
-    )
+    compared = explore(specify(ordered).protocols[0], scope, asked, limit=50, method=Method(reductions=["symmetry"]))
     assert "compares processes" in compared.refused["symmetry"]
 
 

@@ -166,15 +166,13 @@ class Executor:
             when = circuit.disj((circuit.conj((when, -there)), behind))
         return circuit.disj((done, when))
 
-
     def _either(self, branches: Sequence[Sequence[ir.Stmt]], frame: Frame, when: Literal) -> Literal:
         """One of the branches, which an input of the circuit picks."""
         circuit = frame.workshop.circuit
         picked = [circuit.fresh() for _ in branches]
         _pick_one(circuit, picked, TRUE)
         behind = [
-            self.block(branch, frame, circuit.conj((when, here)))
-            for branch, here in zip(branches, picked, strict=True)
+            self.block(branch, frame, circuit.conj((when, here))) for branch, here in zip(branches, picked, strict=True)
         ]
         return circuit.disj(behind)
 
