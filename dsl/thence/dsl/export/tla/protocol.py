@@ -81,8 +81,6 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
 
 def _refusal(protocol: ir.Protocol, workload: ir.Workload) -> str | None:
     """The part of the protocol or scope that the export cannot express, if any."""
-    if any(handler.guard is not None for handler in protocol.handlers if handler.event == "causal_send"):
-        return "`when`: the application waits until the protocol takes a message"
     if not workload.ends or workload.prompt:
         return "messages that are sent without end, or promptly only"
     if workload.programs or workload.reactive:
@@ -246,6 +244,7 @@ class _Writer:
             "CausalSend(p, dsts) ==",
             "  LET m == [src |-> p, number |-> sends[p], dsts |-> dsts] IN",
             "  /\\ sends[p] < Limit[p]",
+            *_line(self._sendable()),
             "  /\\ sends' = [sends EXCEPT ![p] = @ + 1]",
             "  /\\ Take(p, OnCausalSend(p, local[p], m), net, SeesSend(Observed(pasts, pending, {}), p, m))",
             *_line(same),
@@ -295,6 +294,14 @@ class _Writer:
                 lines += self._faulty(name, count, after)
                 choices.append(f"\\E packet \\in InFlight : {name}(packet)")
         return [*lines, "Next ==", *(f"  \\/ {choice}" for choice in choices), "Spec == Init /\\ [][Next]_vars", ""]
+
+    def _sendable(self) -> str:
+        """That the protocol takes the message m of process p; empty where it takes every one."""
+        handler = next((each for each in self.protocol.handlers if each.event == "causal_send"), None)
+        if handler is None or handler.guard is None:
+            return ""
+        scope = Scope(self.names.inside(), "local[p]", "p").binding(handler.parameters[0].name, "m")
+        return f"/\\ {tla(handler.guard, scope)}"
 
     def _received(self, flight: str) -> str:
         observer = "Observed(pasts, pending, {})"
