@@ -11,14 +11,16 @@ from thence.dsl.ir.topology import Edges
 _SEND = re.compile(r"send (\w+\([^()]*\)) to ([\w.]+)$")
 
 
-def with_overlay(text: str, seed: int) -> str:
-    """The text of a drawn protocol on an overlay. Some packets still go to processes that may be no neighbors."""
+def with_overlay(text: str, seed: int, guarded: float = 0.93) -> str:
+    """The text of a drawn protocol on an overlay. Some packets still go to processes that may be no neighbors: each
+    statement that sends minds them with the probability `guarded`.
+    """
     random = Random(~seed)
     lines = []
     for line in text.splitlines():
         if line.startswith("  network "):
             line += ", overlay"
-        if random.random() < 0.93:
+        if random.random() < guarded:
             line = _SEND.sub(random.choice(GUARDED), line)
         lines.append(line)
     return "\n".join([*lines, "  invariant apart: forall p: process. p not in neighbors@p", ""])

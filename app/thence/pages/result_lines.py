@@ -91,8 +91,8 @@ def limits(result: Result) -> list[str]:
     shown = []
     if "unknown" in facts:
         shown.append(str(facts["unknown"]))
-    if (order := facts.get("set_order")) and order["descending"] != result.verdict.value:
-        shown.append(f"only as sets are visited in ascending order: {order['descending']} in descending order")
+    if (order := facts.get("set_order")) and order["any_order"] != result.verdict.value:
+        shown.append(f"only as sets are visited in ascending order: {order['any_order']} in any order")
     if facts.get("not_tried"):
         shown.append(f"not tried: {', '.join(facts['not_tried'])}")
     if facts.get("cannot_refute"):

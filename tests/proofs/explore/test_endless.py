@@ -108,14 +108,14 @@ def test_whether_something_happens_again_is_unknown(specify: Specify, monkeypatc
 
 
 def test_reasons_name_what_is_there(specify: Specify) -> None:
-    """An input with a condition is no message; and where processes are compared, no engine could rename them."""
+    """Where the interpreter explores, it is said why; and where processes are compared, no engine could rename them."""
     scope = ir.Workload(2, (1, 0), ((1,), (0,)))
-    waiting = explore(specify(GATED).protocols[0], scope, ["causal"], limit=50, method=Method(reductions=["symmetry"]))
-    assert waiting.refused == {"symmetry": "the application waits while a condition is false (`when` of `causal_send`)"}
-    ordered = GATED.replace("n := n + 1", "if self < 1: n := n + 1").replace("self < 1", "forall p. self <= p")
-    compared = explore(
-        specify(ordered).protocols[0], scope, ["causal"], limit=50, method=Method(reductions=["symmetry"])
-    )
+    asked = ["causally_ordered"]
+    gated = GATED.replace("property deadlock_free", "property causally_ordered")
+    waiting = explore(specify(gated).protocols[0], scope, asked, limit=50, method=Method(reductions=["symmetry"]))
+    assert waiting.refused == {"symmetry": "`causally_ordered` is judged by the interpreter"}
+    ordered = gated.replace("n := n + 1", "if self < 1: n := n + 1").replace("self < 1", "forall p. self <= p")
+    compared = explore(specify(ordered).protocols[0], scope, asked, limit=50, method=Method(reductions=["symmetry"]))
     assert "compares processes" in compared.refused["symmetry"]
 
 

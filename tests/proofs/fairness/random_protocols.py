@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
+
+from tests.proofs.random_overlays import drawn_links, with_overlay
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
@@ -105,9 +108,28 @@ protocol p:
 """
 
 
+def on_overlay(text: str, workload: ir.Workload, seed: int) -> tuple[str, ir.Workload]:
+    """Now and then the same on an overlay whose links need not lead everywhere; packets go to neighbors only."""
+    if seed % 4 != 1:
+        return text, workload
+    return with_overlay(text, seed, guarded=1), replace(workload, links=drawn_links(seed, workload.processes))
+
+
+def random_system(seed: int) -> tuple[ir.Protocol, ir.Workload]:
+    """A random protocol and a scope of it."""
+    draw = random.Random(seed)
+    text = random_text(draw)
+    workload = random_workload(draw)
+    text, workload = on_overlay(text, workload, seed)
+    return _loaded(text), workload
+
+
 def random_protocol(draw: random.Random) -> ir.Protocol:
     """A random protocol."""
-    text = random_text(draw)
+    return _loaded(random_text(draw))
+
+
+def _loaded(text: str) -> ir.Protocol:
     loaded = load_bytes(Path("random.thence"), text.encode())
     assert loaded.specification is not None, (text, [each.message for each in loaded.diagnostics])
     return loaded.specification.protocols[0]

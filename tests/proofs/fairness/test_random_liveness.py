@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from tests.proofs.fairness.by_definition import Definition, TooLarge, assert_every_packet_arrives
-from tests.proofs.fairness.random_protocols import random_protocol, random_workload
+from tests.proofs.fairness.random_protocols import random_protocol, random_system
 
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import ReusedIdentities
@@ -24,8 +24,7 @@ def said(found: Exploration) -> str:
 
 
 def compare(seed: int, tally: Counter[str], ways: tuple[tuple[Engine, tuple[str, ...]], ...]) -> None:
-    draw = random.Random(seed)
-    protocol, workload = random_protocol(draw), random_workload(draw)
+    protocol, workload = random_system(seed)
     try:
         expected = Definition(System(protocol, workload), most=300).verdict()
     except TooLarge:
@@ -39,13 +38,14 @@ def compare(seed: int, tally: Counter[str], ways: tuple[tuple[Engine, tuple[str,
                 tally["cycles"] += 1
     timers = "with timers" if any(handler.event == "periodically" for handler in protocol.handlers) else "without"
     tally[expected] += 1
+    if protocol.network.overlay:
+        tally["on overlays"] += 1
     tally[f"{expected} {timers}"] += 1
 
 
 def compare_for_ever(seed: int, tally: Counter[str]) -> None:
     """The search for a lasso where messages are sent for ever, and where identities are reused and none is endless."""
-    draw = random.Random(seed)
-    protocol, workload = random_protocol(draw), random_workload(draw)
+    protocol, workload = random_system(seed)
     for endless in ((0, 0), (workload.sends[0], 0), (0, workload.sends[1])):
         scope = replace(workload, ticks=None, sending=ir.ForEver(endless))
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.proofs.fairness.by_definition import Definition, Says, TooLarge, assert_every_packet_arrives
-from tests.proofs.fairness.random_protocols import random_text, random_workload, with_input
+from tests.proofs.fairness.random_protocols import on_overlay, random_text, random_workload, with_input
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
@@ -60,6 +60,7 @@ def drawn(seed: int) -> tuple[ir.Protocol, ir.Workload]:
         text = with_input(text, draw)
         limits = draw.choice(((1, 0), (1, 1), (2, 1)))
         workload = replace(workload, sends=(1, 0), inputs=(ir.InputUse("poke", limits, ()),))
+    text, workload = on_overlay(text, workload, seed)
     text += "".join(f"  eventually {name}: {formula}\n" for name, (formula, *_) in PROMISES.items())
     text += "".join(f"  at rest {name}: {formula}\n" for name, (formula, _) in REST.items())
     loaded = load_bytes(Path("random.thence"), text.encode())

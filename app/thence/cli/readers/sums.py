@@ -91,7 +91,7 @@ def by_verdict(results: Sequence[Result]) -> str:
 def marked(results: Sequence[Result]) -> str:
     """What limits verdicts that are not shown, with the number of results of each; empty where nothing does."""
     ascending = sum(
-        "set_order" in result.facts and result.facts["set_order"]["descending"] != result.verdict.value
+        "set_order" in result.facts and result.facts["set_order"]["any_order"] != result.verdict.value
         for result in results
     )
     kinds = (

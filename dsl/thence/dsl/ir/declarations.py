@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final, Literal, TypeAlias, assert_never
 
-from thence.dsl.ir.statements import Choose, Either, Stmt
+from thence.dsl.ir.statements import Choose, Either, For, Stmt
 from thence.dsl.ir.terms import Bound, Expr
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Record, Sort, Type
@@ -341,7 +341,10 @@ class Protocol(Declaration):
     @property
     def chooses(self) -> bool:
         """Whether some handler chooses, so that what happens at a process may have several outcomes."""
-        return any(isinstance(node, Choose | Either) for node in nodes((self.handlers, self.procedures)))
+        return any(
+            isinstance(node, Choose | Either) or (isinstance(node, For) and node.any_order)
+            for node in nodes((self.handlers, self.procedures))
+        )
 
     @property
     def liveness(self) -> tuple[str, ...]:

@@ -83,8 +83,8 @@ class While(Statement):
 class For(Statement):
     """Over a set, queue, sliding array or map (a map: its keys; sets and keys in ascending order), or over
     all processes (`domain` is None). With `ref`, the domain is a place: a queue, sliding array, or map
-    (its values), and the name stands for each element in place. The elements are those at the start. `descending`:
-    in the opposite order; no text says so, see `ir.visiting`.
+    (its values), and the name stands for each element in place. The elements are those at the start. `any_order`: in
+    whatever order is chosen; no text says so, see `ir.visiting`.
     """
 
     name: str
@@ -92,7 +92,7 @@ class For(Statement):
     domain: Expr | None
     body: tuple[Stmt, ...]
     ref: bool
-    descending: bool = field(default=False, kw_only=True)
+    any_order: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ is recorded, for reports that name the guard which kept an event from happening.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeAlias, assert_never
+from typing import Final, NamedTuple, TypeAlias, TypeVar, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Collection, Map, Type
@@ -21,6 +21,8 @@ from thence.dsl.text.syntax import Span
 
 Executor: TypeAlias = Callable[..., None]
 """A body: a function of a frame and of the values of its parameters."""
+
+Item = TypeVar("Item")
 
 STEP_BUDGET = 100_000
 """Loop iterations that one handler may take; more is a fault, so that no step runs for ever."""
@@ -114,7 +116,7 @@ class Compiler:
 
     def __post_init__(self) -> None:
         self._source.objects |= {
-            "Sent": Sent, "Delivered": Delivered, "chosen": _chosen, "guarded": _guarded, "picked": _picked,
+            "Sent": Sent, "Delivered": Delivered, "any_order": _any_order, "chosen": _chosen, "guarded": _guarded, "picked": _picked,
             "spent": _spent, "most_iterations": _most_iterations,
         }  # fmt: skip
         if self.visited is not None:
@@ -293,14 +295,14 @@ class Compiler:
             *self._block(statement.otherwise, names, leave),
         ]
 
-    def _items(self, domain: ir.Expr | None, names: Names, *, descending: bool = False) -> str:
-        if domain is None:
-            return "range(processes)"
-        return self._terms(names).elements(domain) + ("[::-1]" if descending else "")
+    def _items(self, domain: ir.Expr | None, names: Names) -> str:
+        return "range(processes)" if domain is None else self._terms(names).elements(domain)
 
     def _for(self, statement: ir.For, names: Names, leave: str) -> list[str]:
         item = self._source.fresh(statement.name)
-        listed = self._items(statement.domain, names, descending=statement.descending)
+        listed = self._items(statement.domain, names)
+        if statement.any_order:
+            listed = f"any_order(frame, {listed})"
         given = self._source.fresh("items")
         return [
             f"{given} = {listed}",
@@ -322,7 +324,7 @@ class Compiler:
                 found, place = f"indices({held})", parent.inside("window element", key, type_)
         return [
             *lines,
-            f"for {key} in {found}{'[::-1]' if statement.descending else ''}:",
+            f"for {key} in {f'any_order(frame, {found})' if statement.any_order else found}:",
             *_counted(),
             *self._block(statement.body, names.place(statement.name, place), leave),
         ]
@@ -334,6 +336,13 @@ def _counted() -> list[str]:
 
 def _most_iterations() -> int:
     return STEP_BUDGET
+
+
+def _any_order(frame: Frame, items: Iterable[Item]) -> Iterator[Item]:
+    """The elements, each chosen from those that are left when its turn comes; without choices ascending."""
+    left = list(items)
+    while left:
+        yield left.pop(0 if frame.choices is None else frame.choices.pick(len(left)))
 
 
 def _spent() -> Fault:

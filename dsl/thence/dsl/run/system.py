@@ -158,11 +158,23 @@ class System:
 
     def takes(self, state: State, action: Action) -> bool:
         """Whether the protocol takes the input; a fault counts as well: it is to be seen."""
-        given = Occurrence(action.name, action.arguments)
+        return not self.refuses(action, state.locals[action.process], None)
+
+    def refuses(self, action: Action, local: int, message: Message | None) -> bool:
+        """Whether the protocol lets the application wait with an action, in a local state. `message`: what it sends.
+
+        A fault of the guard is none: it is to be seen.
+        """
+        process, before = action.process, self.local(local)
         try:
-            return self.interpreter.takes(action.process, self.local(state.locals[action.process]), given)
+            if action.kind == "send":
+                assert message is not None
+                return not self.interpreter.accepts(process, before, message)
+            if action.kind == "input":
+                return not self.interpreter.takes(process, before, Occurrence(action.name, action.arguments))
         except Fault:
-            return True
+            return False
+        return False
 
     def application_sends(self, state: State) -> Iterator[Action]:
         """The actions of the environment: a causal send, at any time, to any allowed destination."""
@@ -175,10 +187,14 @@ class System:
 
     def _next_destinations(self, state: State, process: int) -> tuple[tuple[int, ...], ...]:
         """The sets of destinations that the next message of the process may have, by its program."""
+        return self.next_destinations(process, state.places[process] if state.places else 0)
+
+    def next_destinations(self, process: int, place: int) -> tuple[tuple[int, ...], ...]:
+        """The sets of destinations that a message of the process may have at a place of its program, if it has one."""
         program = self.workload.programs[process] if self.workload.programs else None
         if program is None:
             return self.workload.choices(process)
-        verb, others = program[state.places[process]] if state.places[process] < len(program) else ("receive", ())
+        verb, others = program[place] if place < len(program) else ("receive", ())
         return (tuple(sorted(others)),) if verb == "send" else ()
 
     def _accepts(self, state: State, action: Action) -> bool:
@@ -189,11 +205,7 @@ class System:
         key = (process, state.locals[process], message)
         known = self._accepted.get(key)
         if known is None:
-            try:
-                known = self.interpreter.accepts(process, self.local(state.locals[process]), message)
-            except Fault:
-                known = True
-            self._accepted[key] = known
+            known = self._accepted[key] = not self.refuses(action, state.locals[process], message)
         return known
 
     def _in_program(self, state: State, action: Action) -> bool:
@@ -203,13 +215,13 @@ class System:
         process = action.process
         message = self._subject(state, action)
         step = self.local_step(process, state.locals[process], action, message, self._reactions(state, action))
-        return isinstance(step, Fault) or self._place_after(state, process, message, step[1]) is not None
+        return isinstance(step, Fault) or self.place_after(process, state.places[process], message, step[1]) is not None
 
-    def _place_after(
-        self, state: State, process: int, message: Message | None, emissions: tuple[Emission, ...]
+    def place_after(
+        self, process: int, place: int, message: Message | None, emissions: tuple[Emission, ...]
     ) -> int | None:
         """The position in the program of the process after a step; None if the step does not fit into the program."""
-        program, place = self.workload.programs[process], state.places[process]
+        program = self.workload.programs[process]
         if program is None:
             return place
         place += message is not None
@@ -468,7 +480,7 @@ class System:
                     network = self._with(network, self.number_of(packet))
         places = state.places
         if places:
-            place = self._place_after(state, process, message, emissions)
+            place = self.place_after(process, places[process], message, emissions)
             assert place is not None, "a step that the program does not allow"
             places = (*places[:process], place, *places[process + 1 :])
         after_state = State(locals_, network, history, sends, state.ticks, state.duplicates, state.losses, places)

@@ -8,7 +8,7 @@ anew; a bound at its maximum leaves the properties undecided.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
@@ -25,6 +25,7 @@ from thence.dsl.run.values import Packet
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import condition_at
 from thence.proofs.bounded.history import JUDGED
+from thence.proofs.bounded.network import Origin
 from thence.proofs.bounded.operations import Bounds
 from thence.proofs.bounded.sat import SatSolver, Solution, SolverLost, Undecided
 from thence.proofs.bounded.unfolding import Option, Unfolding
@@ -187,8 +188,6 @@ class _DeepeningSearch:
 
     def _refusal(self) -> str | None:
         """The reason why bounded search does not apply to the scope or protocol; None if it does."""
-        if any(handler.guard is not None for handler in self.protocol.handlers):
-            return "the application waits while a condition (`when`) is false: thence explore answers that"
         if self.workload.programs or self.workload.reactive:
             return "the application follows programs, or sends inside deliveries: thence explore answers that"
         return "the network is a tree: thence explore answers that" if self.protocol.network.tree else None
@@ -288,66 +287,98 @@ class _DeepeningSearch:
 def replayed(unfolding: Unfolding, name: str, true: Collection[Literal]) -> Violation:
     """The run of a model, in a fresh system, step by step; the interpreter must find the same violation.
 
+    Where the protocol chooses, one of the runs with these options must show it.
+
     Raises: CrossCheckError.
     """
     system = System(unfolding.protocol, unfolding.workload)
     state = system.initial()
-    packets: dict[tuple[int, int], Packet] = {}
-    actions: list[Action] = []
-    finding: Finding | None = _state_finding(system, state, name) if not unfolding.moments else None
-    for number, moment in enumerate(unfolding.moments):
-        (option,) = [option for option in moment.options if option.literal in true or option.literal == TRUE]
-        action = _action(system, state, unfolding, option, packets, true)
-        outcome = system.apply(state, action)
-        actions.append(action)
-        if option.kind == "duplicate":
-            packets[number, -1] = packets[option.origin]
-        for position, emission in enumerate(outcome.emissions):
-            if isinstance(emission, Sent):
-                packets[number, position] = Packet(emission.kind, action.process, emission.to, emission.arguments)
-        found = next((each for each in outcome.findings if each.property == name), None)
-        finding = found or _state_finding(system, outcome.state, name)
-        state = outcome.state
-    if finding is None:
-        raise CrossCheckError(f"the interpreter does not confirm the violation of {name} that Z3 found")
+    chosen = [
+        next(option for option in moment.options if option.literal in true or option.literal == TRUE)
+        for moment in unfolding.moments
+    ]
+    found: _Shown | None
+    replay = _Replay(system, unfolding, name, true, chosen)
+    if not chosen:
+        finding = _state_finding(system, state, name)
+        found = None if finding is None else _Shown(finding, ())
+    else:
+        found = replay.run(state, 0, {})
+    if found is None:
+        raise CrossCheckError(replay.failure)
     again = System(unfolding.protocol, unfolding.workload)
     again.adopt_packets(system)
-    return Violation(finding, again, tuple(narrated(again, actions)))
+    return Violation(found.finding, again, tuple(narrated(again, found.actions)))
 
 
-def _action(
-    system: System,
-    state: State,
-    unfolding: Unfolding,
-    option: Option,
-    packets: dict[tuple[int, int], Packet],
-    true: Collection[Literal],
-) -> Action:
-    """The action that a chosen option is. Raises: CrossCheckError where it is not possible."""
-    wanted: tuple[object, ...]
-    match option.kind:
-        case "send":
-            chosen = [
-                destinations
-                for condition, destinations in unfolding.messages.destinations[option.subject]
-                if condition == TRUE or condition in true
-            ]
-            wanted = (unfolding.messages.sources[option.subject], chosen[0], None)
-        case "tick":
-            wanted = (option.subject, (), None)
-        case "receive":
-            wanted = (packets[option.origin].dst, (), packets[option.origin])
-        case "duplicate" | "lose":
-            wanted = (packets[option.origin].src, (), packets[option.origin])
-    for action in system.enabled(state):
-        packet = None if action.packet < 0 else system.packet(action.packet)
-        if (action.kind, action.name) == (option.kind, option.timer) and (
-            action.process,
-            action.destinations,
-            packet,
-        ) == wanted:
-            return action
-    raise CrossCheckError(f"the interpreter cannot take the step that Z3 takes: {option.kind} {wanted}")
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A violation, and the actions that lead to it from some state on."""
+
+    finding: Finding
+    actions: tuple[Action, ...]
+
+
+@dataclass(slots=True)
+class _Replay:
+    """The runs of the interpreter that a model may stand for: they differ in what the protocol chooses."""
+
+    system: System
+    unfolding: Unfolding
+    name: str
+    true: Collection[Literal]
+    chosen: Sequence[Option]
+    failure: str = ""
+
+    def __post_init__(self) -> None:
+        self.failure = f"the interpreter does not confirm the violation of {self.name} that Z3 found"
+
+    def run(self, state: State, at: int, packets: Mapping[Origin, Packet]) -> _Shown | None:
+        """The rest of a run, from its step `at` on, that ends in the violation."""
+        option = self.chosen[at]
+        for action in self._actions(state, option, packets):
+            outcome = self.system.apply(state, action)
+            now = dict(packets)
+            if option.kind == "duplicate":
+                now[at, -1] = packets[option.origin]
+            for position, emission in enumerate(outcome.emissions):
+                if isinstance(emission, Sent):
+                    now[at, position] = Packet(emission.kind, action.process, emission.to, emission.arguments)
+            if at + 1 < len(self.chosen):
+                rest = self.run(outcome.state, at + 1, now)
+                if rest is not None:
+                    return _Shown(rest.finding, (action, *rest.actions))
+                continue
+            finding = next((each for each in outcome.findings if each.property == self.name), None)
+            finding = finding or _state_finding(self.system, outcome.state, self.name)
+            if finding is not None:
+                return _Shown(finding, (action,))
+        return None
+
+    def _actions(self, state: State, option: Option, packets: Mapping[Origin, Packet]) -> Iterator[Action]:
+        """The actions that a chosen option may be."""
+        packet = None
+        if option.kind in ("receive", "duplicate", "lose"):
+            packet = packets.get(option.origin)
+            if packet is None:
+                return
+        process = option.subject
+        destinations: tuple[int, ...] = ()
+        if packet is not None:
+            process = packet.dst if option.kind == "receive" else packet.src
+        elif option.kind == "send":
+            process = self.unfolding.messages.sources[option.subject]
+            choices = self.unfolding.messages.destinations[option.subject]
+            destinations = next(to for condition, to in choices if condition == TRUE or condition in self.true)
+        wanted = (option.kind, process, destinations, option.name, option.arguments, packet)
+        none = True
+        for action in self.system.enabled(state):
+            moved = None if action.packet < 0 else self.system.packet(action.packet)
+            if (*action[:3], action.name, action.arguments, moved) == wanted:
+                none = False
+                yield action
+        if none:
+            self.failure = f"the interpreter cannot take the step that Z3 takes: {option.kind} {wanted}"
 
 
 def _state_finding(system: System, state: State, name: str) -> Finding | None:

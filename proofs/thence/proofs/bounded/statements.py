@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Map, Type
 from thence.dsl.run.evaluate import field_position
 from thence.proofs.bounded.changes import change, push
-from thence.proofs.bounded.circuit import FALSE, TRUE, Literal
+from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
 from thence.proofs.bounded.expressions import Frame, Place, condition_at, evaluate
 from thence.proofs.bounded.operations import Workshop
 from thence.proofs.bounded.symbolic import (
@@ -30,6 +31,7 @@ from thence.proofs.bounded.symbolic import (
     known,
     merge,
     present,
+    select,
 )
 from thence.proofs.logic.formula import Unsupported
 
@@ -95,8 +97,10 @@ class Executor:
                 return self._while(statement, frame, when)
             case ir.For():
                 return self._for(statement, frame, when)
-            case ir.Choose() | ir.Either():
-                raise Unsupported("a choice (`choose`, `either`)")
+            case ir.Choose():
+                return self._choose(statement, frame, when)
+            case ir.Either(branches=branches):
+                return self._either(branches, frame, when)
             case ir.Return():
                 return FALSE
             case ir.Send(kind=kind, arguments=arguments, to=to):
@@ -161,6 +165,51 @@ class Executor:
             behind = self.block(statement.body, frame, inside)
             when = circuit.disj((circuit.conj((when, -there)), behind))
         return circuit.disj((done, when))
+
+    def _either(self, branches: Sequence[Sequence[ir.Stmt]], frame: Frame, when: Literal) -> Literal:
+        """One of the branches, which an input of the circuit picks."""
+        circuit = frame.workshop.circuit
+        picked = [circuit.fresh() for _ in branches]
+        _pick_one(circuit, picked, TRUE)
+        behind = [
+            self.block(branch, frame, circuit.conj((when, here))) for branch, here in zip(branches, picked, strict=True)
+        ]
+        return circuit.disj(behind)
+
+    def _choose(self, statement: ir.Choose, frame: Frame, when: Literal) -> Literal:
+        """The body for an element that fits, which an input of the circuit picks."""
+        circuit, name = frame.workshop.circuit, statement.name
+        items: Sequence[tuple[Literal, Symbolic]] = [(TRUE, known(process)) for process in range(frame.processes)]
+        if statement.domain is not None:
+            domain = evaluate(statement.domain, frame, when)
+            items = frame.workshop.elements(domain, statement.domain.type)
+        before, picked = frame.locals.get(name), []
+        for there, item in items:
+            frame.locals[name] = item
+            inside = circuit.conj((when, there))
+            fits = TRUE if statement.condition is None else condition_at(statement.condition, frame, inside)
+            able = circuit.conj((inside, fits))
+            if able != FALSE:
+                literal = circuit.fresh()
+                circuit.require(circuit.implies(literal, able))
+                picked.append((literal, able, item))
+        found = circuit.disj(able for _, able, _ in picked)
+        _pick_one(circuit, [literal for literal, _, _ in picked], found)
+        frame.locals[name] = present(
+            select(circuit, [(literal, item) for literal, _, item in picked]), statement.variable
+        )
+        behind = self.block(statement.body, frame, circuit.conj((when, found)))
+        if before is not None:
+            frame.locals[name] = before
+        otherwise = self.block(statement.otherwise, frame, circuit.conj((when, -found)))
+        return circuit.disj((behind, otherwise))
+
+
+def _pick_one(circuit: Circuit, literals: Sequence[Literal], some: Literal) -> None:
+    """Requires that at most one of the inputs is true, and exactly one where `some` is."""
+    circuit.require(circuit.implies(some, circuit.disj(literals)))
+    for one, other in combinations(literals, 2):
+        circuit.require(circuit.disj((-one, -other)))
 
 
 def _items(statement: ir.For, frame: Frame, when: Literal) -> list[tuple[Literal, Symbolic | Place]]:

@@ -6,16 +6,16 @@ over all messages: a violation depends on undelivered messages only, so keeping 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal as Literal_
 
 from thence.dsl import ir
 from thence.dsl.ir.overlay import spelled_out
-from thence.dsl.run.system import System
+from thence.dsl.ir.types import Bool, Type
 from thence.proofs.bounded.circuit import FALSE, TRUE, Circuit, Literal
-from thence.proofs.bounded.expressions import Frame, Messages, evaluate
+from thence.proofs.bounded.expressions import Frame, Messages, condition_at, evaluate
 from thence.proofs.bounded.history import History
 from thence.proofs.bounded.network import Emitted, Network, Origin, parts_of
 from thence.proofs.bounded.operations import Bounds, Workshop
@@ -33,7 +33,6 @@ from thence.proofs.bounded.symbolic import (
     select,
     supported,
 )
-from thence.proofs.logic.formula import Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +40,17 @@ class Option:
     """An action that may happen in a step, and the input that chooses it.
 
     Attributes:
-        subject: the message that is sent, the process whose timer fires.
+        subject: the message that is sent, the process whose timer fires or whose application has an input.
         origin: the packet that is received, duplicated or lost, by its origin.
-        timer: the timer that fires.
+        name: the timer that fires, or the input, with its `arguments`.
     """
 
     literal: Literal
-    kind: Literal_["send", "receive", "tick", "duplicate", "lose"]
+    kind: Literal_["send", "receive", "tick", "input", "duplicate", "lose"]
     subject: int = -1
     origin: Origin = (-1, -1)
-    timer: str = ir.PERIODICALLY
+    name: str = ir.PERIODICALLY
+    arguments: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Moment:
 
 @dataclass(slots=True)
 class Unfolding:
-    """The steps so far, and the state after them."""
+    """The steps so far, and the state after them. `counts`: of timers and inputs that the scope counts, by process."""
 
     protocol: ir.Protocol
     workload: ir.Workload
@@ -83,7 +83,7 @@ class Unfolding:
     locals: list[list[Symbolic]] = field(init=False)
     network: Network = field(init=False)
     history: History = field(init=False)
-    ticks: dict[tuple[str, int], Choice] = field(init=False)
+    counts: dict[tuple[str, int], Choice] = field(init=False)
     duplicates: Choice = field(default_factory=lambda: known(0))
     losses: Choice = field(default_factory=lambda: known(0))
     moments: list[Moment] = field(default_factory=list)
@@ -93,8 +93,6 @@ class Unfolding:
     _text: ir.Protocol = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.workload.inputs:
-            raise Unsupported("the application has inputs besides causal sends")
         for variable in self.protocol.state:
             supported(variable.type)
         for packet in self.protocol.packets:
@@ -108,11 +106,11 @@ class Unfolding:
         kinds = {packet.name: number for number, packet in enumerate(self.protocol.packets)}
         self._executor = Executor(procedures, Emission(kinds))
         self.history = History(self.circuit, self.messages, self.workload.processes)
-        self.ticks = {
-            (timer, process): known(0)
-            for timer in self.protocol.timers
+        timers = (timer for timer in self.protocol.timers if self.workload.ticks_of(timer) is not None)
+        self.counts = {
+            (name, process): known(0)
+            for name in (*timers, *(use.name for use in self.workload.inputs))
             for process in range(self.workload.processes)
-            if self.workload.ticks_of(timer) is not None
         }
         self.locals = []
         for process in range(self.workload.processes):
@@ -121,12 +119,10 @@ class Unfolding:
 
     def _messages(self) -> Messages:
         """Every message that can be sent, with inputs that choose its destinations."""
-        system = System(self.protocol, self.workload)
         sources: list[int] = []
         destinations: list[tuple[tuple[Literal, tuple[int, ...]], ...]] = []
         for process, number in enumerate(self.workload.sends):
-            start = system.initial()
-            possible = [action.destinations for action in system.application_sends(start) if action.process == process]
+            possible = self.workload.choices(process)
             for _ in range(number if possible else 0):
                 sources.append(process)
                 destinations.append(tuple(zip(self._one_of(len(possible)), possible, strict=True)))
@@ -157,7 +153,7 @@ class Unfolding:
     def literals(self) -> frozenset[Literal]:
         """The literals of the state, without those that are known."""
         found: set[Literal] = set()
-        counts = (*self.ticks.values(), self.duplicates, self.losses)
+        counts = (*self.counts.values(), self.duplicates, self.losses)
         for value in (*(part for state in self.locals for part in state), *counts):
             found.update(literals_of(value))
         found.update(self.network.literals())
@@ -168,7 +164,7 @@ class Unfolding:
         """Simplifies the state by the literals that the circuit has learnt."""
         circuit = self.circuit
         self.locals = [[refined(value, circuit) for value in state] for state in self.locals]
-        self.ticks = {timer: _refined(number, circuit) for timer, number in self.ticks.items()}
+        self.counts = {key: _refined(number, circuit) for key, number in self.counts.items()}
         self.duplicates, self.losses = _refined(self.duplicates, circuit), _refined(self.losses, circuit)
         self.network.refine()
         self.history.refine()
@@ -179,14 +175,17 @@ class Unfolding:
         """One more step, in which exactly one thing happens. Raises: Unsupported."""
         number = len(self.moments)
         workshop = self.workshop()
-        options = tuple(option for option in self._options() if option.literal != FALSE)
+        options = tuple(option for option in self._options(workshop) if option.literal != FALSE)
         self._exactly_one([option.literal for option in options])
         self.choices += [option.literal for option in options]
         sends = {option.subject: option.literal for option in options if option.kind == "send"}
         for message, literal in sends.items():
             self.history.sent(message, literal)
         arrivals = {option.origin: option.literal for option in options if option.kind == "receive"}
-        ticks = {(option.timer, option.subject): option.literal for option in options if option.kind == "tick"}
+        occurrences: dict[tuple[str, int], list[Option]] = {}
+        for option in options:
+            if option.kind in ("tick", "input"):
+                occurrences.setdefault((option.name, option.subject), []).append(option)
         before = [list(state) for state in self.locals]
         emitted: list[tuple[Literal, Slots]] = []
         actors: dict[int, list[Literal]] = {}
@@ -195,9 +194,11 @@ class Unfolding:
             for handler in self._text.handlers:
                 frame = self.frame(self.workshop(), process)
                 frame.state = list(before[process])
-                when = self._bind(handler, frame, sends, arrivals, ticks)
+                when = self._bind(handler, frame, sends, arrivals, occurrences)
                 if when == FALSE:
                     continue
+                if handler.guard is not None:
+                    condition_at(handler.guard, frame, TRUE)  # where it is a fault, the step is
                 self._executor.block(handler.body, frame, TRUE)
                 workshop.adopt(frame.workshop, when)
                 cases.append((when, frame.state))
@@ -208,7 +209,7 @@ class Unfolding:
         self.network.remove(
             {origin: self.circuit.disj((arrivals[origin], lost.get(origin, FALSE))) for origin in arrivals}
         )
-        self._count(options, ticks)
+        self._count(options, occurrences)
         self.network.duplicate(
             {option.origin: option.literal for option in options if option.kind == "duplicate"}, number
         )
@@ -264,11 +265,25 @@ class Unfolding:
                 if other < process:
                     self.circuit.require(-self.circuit.conj((first, second)))
 
-    def _options(self) -> list[Option]:
+    def _options(self, workshop: Workshop) -> list[Option]:
         """The options of the step. The input of each implies that its action is possible."""
         found: list[Option] = []
-        for message in range(len(self.messages.sources)):
-            found.append(Option(self._chosen(self.history.can_send(message)), "send", message))
+        handlers = {handler.kind: handler for handler in self._text.handlers if handler.event == "input"}
+        sending = next((handler for handler in self._text.handlers if handler.event == "causal_send"), None)
+        for message, process in enumerate(self.messages.sources):
+            sendable = self.history.can_send(message)
+            if sendable != FALSE and sending is not None:
+                sendable = self._guarded(sending, process, [Choice(((message, TRUE),))], sendable, workshop)
+            found.append(Option(self._chosen(sendable), "send", message))
+        for use in self.workload.inputs:
+            handler = handlers[use.name]
+            types = [parameter.type for parameter in handler.parameters]
+            for process, limit in enumerate(use.limits):
+                left = _below(self.circuit, self.counts[use.name, process], limit)
+                for arguments in use.choices if left != FALSE else ():
+                    given = [_constant(value, type_) for value, type_ in zip(arguments, types, strict=True)]
+                    chosen = self._chosen(self._guarded(handler, process, given, left, workshop))
+                    found.append(Option(chosen, "input", process, name=use.name, arguments=arguments))
         for packet, arriving in self.network.receivable():
             found.append(Option(self._chosen(arriving), "receive", origin=packet.origin))
             again = self.circuit.conj((arriving, _below(self.circuit, self.duplicates, self.workload.duplicates)))
@@ -277,7 +292,7 @@ class Unfolding:
             found.append(Option(self._chosen(losing), "lose", origin=packet.origin))
         for timer in self.protocol.timers:
             for process in range(self.workload.processes):
-                found.append(Option(self._chosen(self._timer(timer, process)), "tick", process, timer=timer))
+                found.append(Option(self._chosen(self._timer(timer, process)), "tick", process, name=timer))
         return found
 
     def _chosen(self, possible: Literal) -> Literal:
@@ -292,7 +307,21 @@ class Unfolding:
         limit = self.workload.ticks_of(timer)
         if limit is None:
             return self.network.empty
-        return _below(self.circuit, self.ticks[timer, process], limit)
+        return _below(self.circuit, self.counts[timer, process], limit)
+
+    def _guarded(
+        self, handler: ir.Handler, process: int, given: Sequence[Symbolic], when: Literal, workshop: Workshop
+    ) -> Literal:
+        """Whether the protocol takes the message or input; a fault of the guard counts as well: it is to be seen."""
+        if handler.guard is None:
+            return when
+        frame = self.frame(self.workshop(), process)
+        frame.state = self.locals[process]
+        frame.locals.update(zip((one.name for one in handler.parameters), given, strict=True))
+        holds = condition_at(handler.guard, frame, TRUE)
+        for bound, exceeded in frame.workshop.overflow.items():
+            workshop.exceed(bound, self.circuit.conj((when, exceeded)))
+        return self.circuit.conj((when, self.circuit.disj((holds, frame.workshop.fault))))
 
     def _bind(
         self,
@@ -300,16 +329,22 @@ class Unfolding:
         frame: Frame,
         sends: dict[int, Literal],
         arrivals: dict[Origin, Literal],
-        ticks: dict[tuple[str, int], Literal],
+        occurrences: Mapping[tuple[str, int], Sequence[Option]],
     ) -> Literal:
         """Binds the handler's parameters, and returns the condition under which it runs at the frame's process."""
         circuit, process = self.circuit, frame.process
         match handler.event:
             case "input":
-                return FALSE
+                given = occurrences.get((handler.kind or "", process), ())
+                for position, parameter in enumerate(handler.parameters):
+                    frame.locals[parameter.name] = select(
+                        circuit,
+                        [(option.literal, _constant(option.arguments[position], parameter.type)) for option in given],
+                    )
+                return circuit.disj(option.literal for option in given)
             case "periodically":
                 assert handler.timer is not None
-                return ticks.get((handler.timer, process), FALSE)
+                return circuit.disj(option.literal for option in occurrences.get((handler.timer, process), ()))
             case "causal_send":
                 own = {
                     message: literal for message, literal in sends.items() if self.messages.sources[message] == process
@@ -344,7 +379,7 @@ class Unfolding:
             after.append(select(self.circuit, [*changed, (kept, old)]) if changed else old)
         return after
 
-    def _count(self, options: Sequence[Option], ticks: dict[tuple[str, int], Literal]) -> None:
+    def _count(self, options: Sequence[Option], occurrences: Mapping[tuple[str, int], Sequence[Option]]) -> None:
         def plus(number: Choice, when: Literal) -> Choice:
             found: dict[int, list[Literal]] = {}
             for value, literal in number.options:
@@ -352,7 +387,9 @@ class Unfolding:
                 found.setdefault(value + 1, []).append(self.circuit.conj((literal, when)))
             return choice(self.circuit, found)
 
-        self.ticks = {timer: plus(number, ticks.get(timer, FALSE)) for timer, number in self.ticks.items()}
+        for key, number in self.counts.items():
+            happens = self.circuit.disj(option.literal for option in occurrences.get(key, ()))
+            self.counts[key] = plus(number, happens)
         of_kind = {
             kind: self.circuit.disj(option.literal for option in options if option.kind == kind)
             for kind in ("duplicate", "lose")
@@ -384,6 +421,11 @@ class Unfolding:
 
 def _refined(number: Choice, circuit: Circuit) -> Choice:
     return choice_of(refined(number, circuit))
+
+
+def _constant(value: int, type_: Type) -> Symbolic:
+    """An argument of an input."""
+    return (TRUE if value else FALSE) if isinstance(type_, Bool) else known(value)
 
 
 def _below(circuit: Circuit, number: Choice, limit: int) -> Literal:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
-from thence.dsl.run.quiescence import stuck
+from thence.dsl.run.quiescence import blocked, completed, stuck
 from thence.dsl.run.system import System
 from thence.proofs.native.code.cells import FINDINGS
 from thence.proofs.native.search import NativeSearch
@@ -36,6 +37,10 @@ class Counterexamples:
     def by_state(self, name: str, number: int) -> tuple[Finding, list[Action]]:
         """A violation of the property by the state with this number itself, and the way there."""
         state, actions = self.way_to(number)
+        if name in (DEADLOCK_FREE, COMPLETES):
+            ended = (blocked if name == DEADLOCK_FREE else completed)(self._system, state)
+            assert ended is not None, f"the interpreter does not see {name} in {state}"
+            return ended, actions
         waiting = stuck(self._system, state) if name == "delivered" else None
         found = self._system.broken(state) if waiting is None else (waiting,)
         return next(finding for finding in found if finding.property == name), actions

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
-from thence.dsl.ir.properties import DELIVERED
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED
 from thence.dsl.run.actions import State
 from thence.dsl.run.choices import TooManyOutcomes
+from thence.dsl.run.quiescence import MOST_SETTLING, Unsettled, blocked, completed, stuck
 from thence.dsl.run.system import System
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
@@ -34,7 +35,7 @@ from thence.proofs.native.invariants import LocalJudge, local_invariants
 from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, folder_of, identity, is_kept, recall, remove
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
-from thence.proofs.native.progress_measure import Measure, Regress, arrivals_are_progress
+from thence.proofs.native.progress_measure import Measure, NoMeasure, Regress, arrivals_are_progress
 from thence.proofs.native.search import NativeSearch, Overflow
 from thence.proofs.native.sieve import Quiet, Sieve
 from thence.proofs.native.state_store import OutOfMemory
@@ -78,11 +79,8 @@ def why_not(system: System) -> str | None:
     """Why native code cannot explore this, if so."""
     if type(system) is not System:
         return "messages are sent for ever"
-    if system.interpreter.has_guard:
-        waiting = [f"`{name}`" for name in system.interpreter.guarded]
-        return f"the application waits while a condition is false (`when` of {', '.join(waiting)})"
-    if system.workload.programs:
-        return "the application follows programs"
+    if system.workload.programs and system.interpreter.has_timer:
+        return "the application follows programs, which keep timers from firing"
     if system.workload.reactive:
         return "messages are sent inside deliveries"
     if system.promises is not None:
@@ -176,6 +174,8 @@ class NativeEngine:
         if self.request.storage == "disk" and self.request.resources.threads is None:
             self.allotment = replace(self.allotment, threads=1)
         self._shape = shape_of(self.request.system)
+        if self.request.storage == "layers" and self._shape.places > 1:
+            raise NoMeasure("the application follows programs")
         measure = Measure(self.request.system) if self.request.storage == "layers" else None
         self._use_table(measure)
 
@@ -206,6 +206,9 @@ class NativeEngine:
     def _symmetry(self) -> Symmetry | None:
         """The symmetry of the system, where it is asked for, there is any, and nothing speaks against it so far."""
         if "symmetry" not in self._reducing:
+            return None
+        if self._shape.places > 1:
+            self._refuse("symmetry", "the application follows programs")
             return None
         if self.request.system.interpreter.chooses:
             self._refuse("symmetry", "a step has several outcomes, by what it chooses")
@@ -301,10 +304,16 @@ class NativeEngine:
         if self._judges_elsewhere:
             self._sieves["locals"] = Sieve(search, ("locals",), Quiet.NOT_ONLY)
         if request.properties & {formula.name for formula in request.system.protocol.rest}:
-            self._sieves["rest"] = Sieve(search, ("locals", "sends", "ticks"), Quiet.SILENT)
+            self._sieves["rest"] = self._sieve_silent(search)
+        if DEADLOCK_FREE in request.properties:
+            self._sieves["blocked"] = self._sieve_silent(search)
+        if COMPLETES in request.properties and self._shape.places > 1:
+            self._sieves["completed"] = Sieve(search, ("locals", "sends"), Quiet.NOT_ONLY)
         if DELIVERED in request.properties and not is_decided_at_rest(request.system):
             whole = len(self._tails.fairness.receive) < len(request.system.protocol.packets)
-            self._sieves["tails"] = self._sieve_tails(search, quiet=not whole)
+            self._sieves["tails"] = self._sieve_tails(search, quiet=not whole and self._shape.places == 1)
+        elif DELIVERED in request.properties and self._shape.places > 1:
+            self._sieves["stuck"] = self._sieve_tails(search, quiet=False)
         self._judge_initial(search)
         for name, by_action in search.resume():
             self._violated(search, name, 0, by_action=by_action)
@@ -375,9 +384,41 @@ class NativeEngine:
             for number in self._sieves[name].fresh() if name in self._sieves else ():
                 for name in self._broken_names(search.store.state(number)):
                     self._violated(search, name, number, by_action=False)
+        for name in ("blocked", "completed", "stuck"):
+            for number in self._sieves[name].fresh() if name in self._sieves else ():
+                self._judge_ended(search, name, number)
         if "tails" in self._sieves and DELIVERED not in self.refuted:
             self._judge_tails(search, self._sieves["tails"])
         self._collect(search)
+
+    def _judge_ended(self, search: NativeSearch, sieve: str, number: int) -> None:
+        """Whether in a state the application waits for ever, as far as that can be found out; whether all programs have
+        ended; whether a message is stuck.
+        """
+        name = {"blocked": DEADLOCK_FREE, "completed": COMPLETES, "stuck": DELIVERED}[sieve]
+        if name in self.refuted or name in self.result.undecided:
+            return
+        system, state = self.request.system, search.store.state(number)
+        try:
+            match sieve:
+                case "blocked":
+                    ended = blocked(system, state, min(self.request.limit_beyond or MOST_SETTLING, MOST_SETTLING))
+                case "completed":
+                    ended = completed(system, state)
+                case _:
+                    ended = stuck(system, state)
+        except Unsettled as why:
+            self.result.undecided[name] = str(why)
+            return
+        if ended is not None:
+            self._violated(search, name, number, by_action=False)
+
+    def _sieve_silent(self, search: NativeSearch) -> Sieve:
+        """Tells states apart in which nothing can arrive: nothing is in flight, or programs keep it from arriving."""
+        fields = ("locals", "sends", "ticks")
+        if self._shape.places > 1:
+            return Sieve(search, ("network", *fields), Quiet.NOT_ONLY)
+        return Sieve(search, fields, Quiet.SILENT)
 
     def _sieve_tails(self, search: NativeSearch, *, quiet: bool) -> Sieve:
         """Tells states apart whose tails may differ."""
@@ -416,6 +457,8 @@ class NativeEngine:
     def _judge_endless(self, search: NativeSearch) -> None:
         """Judges the runs that never come to rest, once every state is known."""
         request, tails = self.request, self._tails
+        if self.symmetry is not None and "blocked" in self._sieves and self.request.system.interpreter.has_timer:
+            self.symmetry.check_taken()  # timers fire on where the search does not
         if DELIVERED not in request.properties or DELIVERED in self.refuted:
             return
         if not self._arrivals_end and request.storage == "disk":

@@ -38,6 +38,9 @@ class Shape:
         inputs: for each input, how often each process may have it, and with how many choices of arguments.
         ordered: whether the history has the order of deliveries.
         chooses: whether a local step may have alternatives, by what the protocol chooses.
+        guarded: whether the protocol lets the application wait (`when`), or programs do.
+        places: how many places programs have. Where there are some, the number of a local state in a packed state is
+            that of the interpreter's local state times `places`, plus the place in the process's program.
     """
 
     processes: int
@@ -50,6 +53,8 @@ class Shape:
     fifo: bool
     ordered: bool
     chooses: bool = False
+    guarded: bool = False
+    places: int = 1
 
     @property
     def bases(self) -> tuple[int, ...]:
@@ -92,15 +97,22 @@ def shape_of(system: System) -> Shape:
     """The shape of a system's states."""
     workload = system.workload
     count = workload.processes
-    choices: list[dict[tuple[int, ...], None]] = [{} for _ in range(count)]
-    for action in system.application_sends(system.initial()):
-        choices[action.process].setdefault(action.destinations)
+    choices = [_choices(system, process) if workload.sends[process] else () for process in range(count)]
+    longest = max((len(program) for program in workload.programs if program is not None), default=0)
     limits = tuple(map(workload.ticks_of, system.interpreter.timers))
     return Shape(
-        count, tuple(workload.sends), tuple(map(tuple, choices)), limits,
+        count, tuple(workload.sends), tuple(tuple(dict.fromkeys(each)) for each in choices), limits,
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
         not system.protocol.network.reordering, "total_order" in system.protocol.properties, system.interpreter.chooses,
+        system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
     )  # fmt: skip
+
+
+def _choices(system: System, process: int) -> tuple[tuple[int, ...], ...]:
+    """The sets of destinations that a message of the process may have, anywhere in its program."""
+    program = system.workload.programs[process] if system.workload.programs else None
+    places = range(1 if program is None else len(program))
+    return tuple(chosen for place in places for chosen in system.next_destinations(process, place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +235,11 @@ class Layout:
         for early, late in state.history.order:
             order[address(early)] |= 1 << address(late)
         network = state.network if shape.fifo else reversed(state.network)
+        numbers_of_locals = [number * shape.places for number in state.locals]
+        if state.places:
+            numbers_of_locals = [number + place for number, place in zip(numbers_of_locals, state.places, strict=True)]
         values: dict[str, Sequence[int]] = {
-            "locals": state.locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
+            "locals": numbers_of_locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
             "losses": (state.losses,), "pasts": state.history.pasts, "due": due, "pastof": pastof,
             "addressed": addressed, "order": order, "network": [number + 1 for number in network],
         }  # fmt: skip
@@ -262,11 +277,15 @@ class Layout:
             if order[bit] >> other & 1
         ]
         network = [number - 1 for number in self.fields["network"].read(words) if number]
+        known = read("locals", 0)
+        places = tuple(number % shape.places for number in known) if shape.places > 1 else ()
+        if places:
+            known = tuple(number // shape.places for number in known)
         return State(
-            read("locals", 0), tuple(network if shape.fifo else reversed(network)),
+            known, tuple(network if shape.fifo else reversed(network)),
             History(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
             read("ticks", shape.processes * len(shape.counted)),
-            read("duplicates", 1)[0], read("losses", 1)[0],
+            read("duplicates", 1)[0], read("losses", 1)[0], places,
         )  # fmt: skip
 
     def _destinations(self, process: int, bit: int, addressed: Sequence[int]) -> tuple[int, ...]:

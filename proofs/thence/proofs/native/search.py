@@ -60,7 +60,7 @@ class NativeSearch:
         self.layout = Layout(table.shape, self.capacity, group, self.storage)
         judged = self.request.properties & set(FINDINGS)
         watched = {"fault"} if DELIVERED in judged else set()
-        if DELIVERED in judged and not is_decided_at_rest(self.request.system):
+        if DELIVERED in judged and (table.shape.places > 1 or not is_decided_at_rest(self.request.system)):
             judged -= {DELIVERED}
         kernel = compile_kernel(self.layout, judged | watched)
         self.store = StateStore(self.layout, self.allotment.memory, shared)

@@ -247,16 +247,18 @@ class Symmetry:
     # --- the check ---------------------------------------------------------------------------
 
     def check(
-        self, action: Action, message: Message | None, local: int, step: tuple[int, tuple[Emission, ...]] | Fault
+        self, action: Action, message: Message | None, local: int, step: tuple[int, tuple[Emission, ...]] | Fault | None
     ) -> None:
         """Checks that the step under every permutation is the renamed step; then this holds of these steps, too.
+
+        `step` None: the protocol does not take what the application would do.
 
         Raises:
             Asymmetric: otherwise.
         """
         if (action.process, cause_of(action, message), local) in self._checked:
             return
-        outcome = self._outcome(action.process, step)
+        outcome = None if step is None else self._outcome(action.process, step)
         for at, permutation in enumerate(self.group):
             other = action._replace(
                 process=permutation[action.process],
@@ -267,6 +269,10 @@ class Symmetry:
             renamed_to = None if message is None else renamed_message(message, permutation)
             place = self.locals(local)[at]
             self._checked.add((other.process, cause_of(other, renamed_to), place))
+            if self.system.refuses(other, place, renamed_to) != (outcome is None):
+                raise Asymmetric(f"whether the application has to wait with `{action.kind}` differs by more than names")
+            if outcome is None:
+                continue
             found = self.system.local_step(other.process, place, other, renamed_to)
             if not self._same(outcome, self._outcome(other.process, found), at):
                 names = f"p{action.process} and p{other.process}"

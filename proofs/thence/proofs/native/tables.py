@@ -136,7 +136,7 @@ class StepTable:
         self.packets = Array(1 << 24)
         self.inputs = Inputs(self.system, self.shape)
         for local in self.system.initial().locals:
-            self._note_local(local)
+            self._note_local(local * self.shape.places)
 
     def fill(self, keys: Iterable[int]) -> None:
         """Asks the interpreter for the steps with these keys.
@@ -160,23 +160,33 @@ class StepTable:
 
     def _entry(self, key: int) -> int:
         local, given = key >> 32, key & _HALF
+        asked = self.inputs[given & _INPUT if self.shape.chooses else given]
+        if self.shape.guarded and self._refuses(local, asked):
+            if self.symmetry is not None:
+                self.symmetry.check(asked.action, asked.message, local, None)
+            return KNOWN | local | self._list((Operation.REFUSE, 0)) << 32
         if not self.shape.chooses:
-            return self._entry_of(local, self.inputs[given])
-        alternative, known = given >> ALTERNATIVE, self.inputs[given & _INPUT]
-        cause = cause_of(known.action, known.message)
-        scripts = self.system.steps.scripts(known.action.process, local, cause)
+            return self._entry_of(local, asked)
+        alternative, cause = given >> ALTERNATIVE, cause_of(asked.action, asked.message)
+        scripts = self.system.steps.scripts(asked.action.process, local // self.shape.places, cause)
         if max(len(scripts) >> 32 - ALTERNATIVE, self.packets_used + self.inputs.numbered >> ALTERNATIVE):
             raise MemoryError("there are too many different steps")
-        chosen = replace(known, action=known.action._replace(script=scripts[alternative]))
+        chosen = replace(asked, action=asked.action._replace(script=scripts[alternative]))
         return self._entry_of(local, chosen) | (MORE if alternative + 1 < len(scripts) else 0)
 
     def _entry_of(self, local: int, known: Input) -> int:
-        step = self.system.local_step(known.action.process, local, known.action, known.message)
+        process, place = known.action.process, local % self.shape.places
+        step = self.system.local_step(process, local // self.shape.places, known.action, known.message)
         if self.symmetry is not None:
             self.symmetry.check(known.action, known.message, local, step)
         if isinstance(step, Fault):
             return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
         after, emissions = step
+        if self.shape.places > 1:
+            then = self.system.place_after(process, place, known.message, emissions)
+            if then is None:
+                return KNOWN | local | self._list((Operation.REFUSE, 0)) << 32
+            after = after * self.shape.places + then
         if self.measure is not None:
             self.measure.see(local, cause_of(known.action, known.message), after, emissions)
         self._note_local(after)
@@ -187,9 +197,18 @@ class StepTable:
             found += [Operation.BREAK | (len(FINDINGS) + invariant) << 8, 0]
         return KNOWN | after | self._list(tuple(found)) << 32
 
+    def _refuses(self, local: int, asked: Input) -> bool:
+        """Whether a condition or the program keeps the application from doing this."""
+        number, place = divmod(local, self.shape.places)
+        if asked.message is not None and self.shape.places > 1:
+            process = asked.action.process
+            if asked.message.dsts not in self.system.next_destinations(process, place):
+                return True
+        return self.system.refuses(asked.action, number, asked.message)
+
     def _broken(self, process: int, local: int) -> tuple[int, ...]:
         """The invariants that are false of a process in a local state, the same under all names."""
-        broken = self.judge.broken(process, local)
+        broken = self.judge.broken(process, local // self.shape.places)
         if self.symmetry is not None:
             for permutation, other in zip(self.symmetry.group, self.symmetry.locals(local), strict=True):
                 if self.judge.broken(permutation[process], other) != broken:

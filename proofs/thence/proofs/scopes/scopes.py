@@ -10,7 +10,7 @@ from thence.dsl import ir
 from thence.dsl.check.workload import default_workloads
 from thence.dsl.ir.observability import judged_in_steps, unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
-from thence.dsl.ir.visiting import in_descending_order
+from thence.dsl.ir.visiting import in_any_order
 from thence.dsl.run.causality import WATCHED
 from thence.proofs.abstraction.search import SAFETY, AbstractExploration, explore_abstraction
 from thence.proofs.engines import explore
@@ -134,14 +134,14 @@ class Subject:
 class Explored:
     """An exploration, and the properties that were `judged`.
 
-    `backwards`: the same where sets and maps are visited in descending order, if steps depend on it.
+    `any_order`: the same where sets and maps are visited in every order, if steps depend on it.
     `search`: where messages are sent for ever, the search for a lasso, which decides `delivered`.
     """
 
     exploration: Exploration | AbstractExploration
     judged: frozenset[str]
     search: LassoSearch | None = None
-    backwards: Exploration | None = None
+    any_order: Exploration | None = None
 
     def covered(self, property_: str) -> Exploration | AbstractExploration | LassoSearch:
         """The search that decides about a property."""
@@ -224,13 +224,13 @@ def _explored_within(subject: Subject, judged: Collection[str], stop: bool, opti
         protocol, workload, (*safety, *beside), stop_when_refuted=stop, limit=options.limit, progress=progress,
         method=options.method,
     )  # fmt: skip
-    backwards = None
+    any_order = None
     if found.complete and found.order_matters is not None:
-        backwards = explore(
-            in_descending_order(protocol), workload, (*safety, *beside), limit=options.limit, progress=progress,
+        any_order = explore(
+            in_any_order(protocol), workload, (*safety, *beside), limit=options.limit, progress=progress,
             method=options.method,
         )  # fmt: skip
-    return Explored(found, frozenset(judged), search, backwards)
+    return Explored(found, frozenset(judged), search, any_order)
 
 
 def _property_result(subject: Subject, explored: Explored, property_: str, wanted: Verdict | None) -> Result:
@@ -247,7 +247,7 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
         "scope": workload_facts(subject.scope, subject.workload, subject.protocol),
         **coverage_facts(covered),
         **_limits(subject, property_, verdict),
-        **_order_facts(explored, property_, verdict),
+        **_order_facts(explored, property_, verdict, witness=witness),
         **shown.facts,
     }
     return Result(
@@ -262,17 +262,17 @@ def _with_restriction(explanation: str, timers: str, verdict: Verdict) -> str:
     return "\n".join(filter(None, (explanation, timers if verdict is Verdict.HOLDS else "")))
 
 
-def _order_facts(explored: Explored, property_: str, verdict: Verdict) -> dict[str, Any]:
+def _order_facts(explored: Explored, property_: str, verdict: Verdict, *, witness: bool) -> dict[str, Any]:
     """Whether steps depend on the order in which loops visit sets and maps, and whether the verdict does."""
-    forwards, backwards = explored.exploration, explored.backwards
-    if backwards is None or not isinstance(forwards, Exploration) or explored.covered(property_) is not forwards:
+    forwards, others = explored.exploration, explored.any_order
+    if others is None or not isinstance(forwards, Exploration) or explored.covered(property_) is not forwards:
         return {}
-    same = (property_ in forwards.violations) == (property_ in backwards.violations)
-    if not same:
-        other = Verdict.REFUTED.value if verdict is Verdict.HOLDS else Verdict.HOLDS.value
-    else:
-        other = verdict.value if backwards.complete or property_ in backwards.violations else Verdict.UNKNOWN.value
-    return {"set_order": {"handler": forwards.order_matters, "descending": other}}
+    other = verdict
+    if property_ in others.violations:
+        other = Verdict.HOLDS if witness else Verdict.REFUTED
+    elif not others.complete or property_ in others.undecided:
+        other = Verdict.UNKNOWN
+    return {"set_order": {"handler": forwards.order_matters, "any_order": other.value}}
 
 
 def _limits(subject: Subject, property_: str, verdict: Verdict) -> dict[str, Any]:

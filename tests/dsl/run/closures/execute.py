@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Collection, Map, Type
@@ -19,6 +19,7 @@ from .evaluate import Evaluator, Names, compile_expression
 from .places import QUEUE_ELEMENT, WINDOW_ELEMENT, Place, compile_place, entry_of, present, there, with_entry
 
 Executor: TypeAlias = Callable[[Frame], bool]
+Item = TypeVar("Item")
 
 
 @dataclass(slots=True)
@@ -140,7 +141,7 @@ class Compiler:
         otherwise = self.block(statement.otherwise, names.refs)
         items: Callable[[Frame], Iterable[Value]] = _processes
         if statement.domain is not None:
-            items = _elements(compile_expression(statement.domain, names), statement.domain.type, descending=False)
+            items = _elements(compile_expression(statement.domain, names), statement.domain.type)
 
         def run(frame: Frame) -> bool:
             able: list[Value] = []
@@ -165,11 +166,13 @@ class Compiler:
         if statement.ref:
             assert domain is not None
             body = self.block(statement.body, names.refs | {name})
-            return _for_ref(name, compile_place(domain, names), domain.type, body, statement.descending)
+            return _for_ref(name, compile_place(domain, names), domain.type, body, statement.any_order)
         body = self.block(statement.body, names.refs - {name})
         items: Callable[[Frame], Iterable[Value]] = _processes
         if domain is not None:
-            items = _elements(compile_expression(domain, names), domain.type, statement.descending)
+            items = _elements(compile_expression(domain, names), domain.type)
+        if statement.any_order:
+            items = _in_any_order(items)
 
         def run(frame: Frame) -> bool:
             listed = items(frame)
@@ -208,11 +211,20 @@ def _processes(frame: Frame) -> Iterable[Value]:
     return range(frame.processes)
 
 
-def _elements(collection: Evaluator, type_: Type, descending: bool) -> Callable[[Frame], Iterable[Value]]:
+def _elements(collection: Evaluator, type_: Type) -> Callable[[Frame], Iterable[Value]]:
     listed = elements_of(type_)
-    if descending:
-        return lambda frame: listed(collection(frame))[::-1]
     return lambda frame: listed(collection(frame))
+
+
+def _in_any_order(items: Callable[[Frame], Iterable[Item]]) -> Callable[[Frame], Iterable[Item]]:
+    """The elements, each chosen from those that are left when its turn comes; without choices ascending."""
+
+    def run(frame: Frame) -> Iterator[Item]:
+        left = list(items(frame))
+        while left:
+            yield left.pop(0 if frame.choices is None else frame.choices.pick(len(left)))
+
+    return run
 
 
 def _spent() -> Fault:
@@ -316,7 +328,7 @@ def _deliver(message: Evaluator) -> Executor:
     return run
 
 
-def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor, descending: bool) -> Executor:
+def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Executor, any_order: bool) -> Executor:
     match type_:
         case Map():
             part = entry_of(type_)
@@ -335,10 +347,14 @@ def _for_ref(name: str, domain: Callable[[Frame], Place], type_: Type, body: Exe
                 first, items = value
                 return range(first, first + len(items))
 
-    def run(frame: Frame) -> bool:
+    def elements(frame: Frame) -> Iterable[Place]:
         parent = domain(frame)
-        found = list(keys(present(parent)))
-        for place in [parent.inside(part, key) for key in (found[::-1] if descending else found)]:
+        return [parent.inside(part, key) for key in list(keys(present(parent)))]
+
+    places = _in_any_order(elements) if any_order else elements
+
+    def run(frame: Frame) -> bool:
+        for place in places(frame):
             frame.budget += 1
             if frame.budget > execute.STEP_BUDGET:
                 raise _spent()

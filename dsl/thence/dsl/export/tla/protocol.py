@@ -55,10 +55,24 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
         notes.append("causally_ordered is not in the export: the observer forgets deliveries; `causal` implies it")
     if writer.timers:
         notes.append("`delivered` is not in the export: with timers it is not a property of single states")
+    elif "delivered" in protocol.eventually:
+        notes.append(
+            "Delivered is about states with nothing in flight: whether packets go on for ever is not in the export"
+            if writer.delivered
+            else "`delivered` is not in the export: under this fairness it is not a property of single states"
+        )
+    for watched in ("deadlock_free", "completes"):
+        if watched in protocol.properties:
+            notes.append(f"`{watched}` is not in the export: `thence explore` judges it")
     for keyword, names_of in (("at rest", protocol.rest), ("eventually", protocol.promises)):
         notes += [f"`{keyword} {each.name}` is not in the export: `thence explore` judges it" for each in names_of]
     unseen = ((each.name, beyond_states(each)) for each in protocol.invariants)
     notes += [f"`{name}` is not in the export: it speaks of {said}" for name, said in unseen if said is not None]
+    notes += [
+        f"`reachable {each.name}` is not asked of TLC: where Invariant_{each.name} is, it finds a run that reaches it"
+        for each in writer.invariants
+        if each.name in protocol.witnesses
+    ]
     remarks = [f"(* {line} *)" for line in (f"{protocol.name}: {described}", *notes)]
     text = "\n".join([f"---- MODULE {module} ----", *remarks, *lines, "====", ""])
     files = {f"{module}.tla": text, f"{module}.cfg": writer.configuration(), "Thence.tla": prelude()}
@@ -67,8 +81,6 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
 
 def _refusal(protocol: ir.Protocol, workload: ir.Workload) -> str | None:
     """The part of the protocol or scope that the export cannot express, if any."""
-    if any(handler.guard is not None for handler in protocol.handlers if handler.event == "causal_send"):
-        return "`when`: the application waits until the protocol takes a message"
     if not workload.ends or workload.prompt:
         return "messages that are sent without end, or promptly only"
     if workload.programs or workload.reactive:
@@ -232,6 +244,7 @@ class _Writer:
             "CausalSend(p, dsts) ==",
             "  LET m == [src |-> p, number |-> sends[p], dsts |-> dsts] IN",
             "  /\\ sends[p] < Limit[p]",
+            *_line(self._sendable()),
             "  /\\ sends' = [sends EXCEPT ![p] = @ + 1]",
             "  /\\ Take(p, OnCausalSend(p, local[p], m), net, SeesSend(Observed(pasts, pending, {}), p, m))",
             *_line(same),
@@ -281,6 +294,14 @@ class _Writer:
                 lines += self._faulty(name, count, after)
                 choices.append(f"\\E packet \\in InFlight : {name}(packet)")
         return [*lines, "Next ==", *(f"  \\/ {choice}" for choice in choices), "Spec == Init /\\ [][Next]_vars", ""]
+
+    def _sendable(self) -> str:
+        """That the protocol takes the message m of process p; empty where it takes every one."""
+        handler = next((each for each in self.protocol.handlers if each.event == "causal_send"), None)
+        if handler is None or handler.guard is None:
+            return ""
+        scope = Scope(self.names.inside(), "local[p]", "p").binding(handler.parameters[0].name, "m")
+        return f"/\\ {tla(handler.guard, scope)}"
 
     def _received(self, flight: str) -> str:
         observer = "Observed(pasts, pending, {})"
@@ -357,7 +378,7 @@ class _Writer:
 
     def _properties(self) -> list[str]:
         lines = [f"{_OF_STEPS[name]} == [][{_quoted(name)} \\notin violated']_vars" for name in self.checked]
-        if self._delivered:
+        if self.delivered:
             lines.append("Delivered == net = EmptyMap => pending = EmptyMap")
         for formula in self.invariants:
             lines.append(f"Invariant_{formula.name} == {tla(formula.body, Scope(self.names.inside()))}")
@@ -369,15 +390,19 @@ class _Writer:
         return tuple(each for each in self.protocol.invariants if beyond_states(each) is None)
 
     @property
-    def _delivered(self) -> bool:
-        """Whether states at rest say that messages are delivered. Runs that never rest are not the module's matter."""
-        return (
-            "delivered" in self.protocol.eventually and not self.timers and "causal_send" not in self.protocol.fairness
-        )
+    def delivered(self) -> bool:
+        """Whether states at rest say that messages are delivered: every packet arrives, and the application need not go
+        on. Runs that never rest are not the module's matter.
+        """
+        protocol = self.protocol
+        fair = set(protocol.fairness) or {"receive"}
+        every = "receive" in fair or {kind.name for kind in protocol.packets} <= fair
+        goes_on = "causal_send" in fair or protocol.fair_inputs
+        return "delivered" in protocol.eventually and not self.timers and every and not goes_on
 
     def configuration(self) -> str:
         """The properties of the protocol that the module states; TLC is asked for all of them."""
-        stated = ["Delivered"] if self._delivered else []
+        stated = ["Delivered"] if self.delivered else []
         witnesses = self.protocol.witnesses
         stated += [f"Invariant_{each.name}" for each in self.invariants if each.name not in witnesses]
         invariants = ["INVARIANTS", *(f"  {name}" for name in stated)] if stated else []

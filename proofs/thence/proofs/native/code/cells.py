@@ -155,6 +155,7 @@ class Operation(IntEnum):
     ADD = 3
     FAULT = 4
     BREAK = 5
+    REFUSE = 6
 
 
 KNOWN = 1 << 61

@@ -14,6 +14,9 @@ from thence.proofs.native.layout import Layout
 FAULT = 2
 """The result of `operate` for a step that is at fault."""
 
+REFUSED = 3
+"""The result of `operate` for what the protocol does not take: the application waits."""
+
 _HALF = (1 << 32) - 1
 _PLACES = (1 << 24) - 1
 """Bits of an entry that tell where the step's list of operations begins."""
@@ -102,8 +105,8 @@ class LocalSteps:
     def _define_operate(self, module: Value) -> Value:
         """operate(words, process, parent, entry): applies the operations of a local step.
 
-        Gives FAULT if the step is at fault, 1 if it delivers a message again or to a process that it is not for,
-        otherwise 0.
+        Gives FAULT if the step is at fault, REFUSED if there is none, 1 if it delivers a message again or to a process
+        that it is not for, otherwise 0.
         """
         emit = define_for_thread(module, "operate", [POINTER, I64, I64, I64], I64)
         words, process, parent, entry = emit.arguments
@@ -133,6 +136,9 @@ class LocalSteps:
         with emit.when(emit.compare(kind, "==", Operation.FAULT)):
             self.findings.note(emit, "fault", step.parent)
             emit.give(FAULT)
+        if self.shape.guarded:
+            with emit.when(emit.compare(kind, "==", Operation.REFUSE)):
+                emit.give(REFUSED)
         with emit.when(emit.compare(kind, "==", Operation.BREAK)):
             self.findings.note_at(emit, emit.add(Own.FOUND, about), step.parent)
 
