@@ -13,6 +13,7 @@ from thence.dsl.run.actions import State
 from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.system import System
 from thence.proofs.explore import exploration
+from thence.proofs.explore.crew import CrewLost
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
     CUT_SHORT,
@@ -36,7 +37,8 @@ from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
 from thence.proofs.native.progress_measure import Measure, Regress, arrivals_are_progress
 from thence.proofs.native.search import NativeSearch, Overflow
-from thence.proofs.native.sieve import Quiet, Sieve
+from thence.proofs.native.sieve import Kind, Quiet, Sieve
+from thence.proofs.native.spread.search import WORKER_MEMORY, SpreadSearch
 from thence.proofs.native.state_store import OutOfMemory
 from thence.proofs.native.sweep_line import SweepLineSearch
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
@@ -175,6 +177,9 @@ class NativeEngine:
         self.allotment = Allotment.of(self.request.resources)
         if self.request.storage == "disk" and self.request.resources.threads is None:
             self.allotment = replace(self.allotment, threads=1)
+        if self.request.resources.crew is not None:
+            assert self.request.storage == "disk", "workers keep states in files"
+            self.allotment = Allotment(self.request.resources.memory or WORKER_MEMORY, 1)
         self._shape = shape_of(self.request.system)
         measure = Measure(self.request.system) if self.request.storage == "layers" else None
         self._use_table(measure)
@@ -268,6 +273,8 @@ class NativeEngine:
             self.result.why_incomplete = str(why)
         except OSError as error:
             self.result.why_incomplete = f"files of states: {error}"
+        except CrewLost as lost:
+            self.result.why_incomplete = str(lost)
         except KeyboardInterrupt:
             self.result.why_incomplete = "interrupted"
         self._count()
@@ -298,10 +305,7 @@ class NativeEngine:
         self._sieves.clear()
         self._tails, self._starved_after = Tails(request.system, limit=request.limit_beyond), None
         search = self.search = self._new_search()
-        if self._judges_elsewhere:
-            self._sieves["locals"] = Sieve(search, ("locals",), Quiet.NOT_ONLY)
-        if request.properties & {formula.name for formula in request.system.protocol.rest}:
-            self._sieves["rest"] = Sieve(search, ("locals", "sends", "ticks"), Quiet.SILENT)
+        self._sieves |= {name: Sieve(search, fields, quiet) for name, (fields, quiet) in self._kinds().items()}
         if DELIVERED in request.properties and not is_decided_at_rest(request.system):
             whole = len(self._tails.fairness.receive) < len(request.system.protocol.packets)
             self._sieves["tails"] = self._sieve_tails(search, quiet=not whole)
@@ -314,6 +318,15 @@ class NativeEngine:
         self._judge(search)
         self._judge_endless(search)
 
+    def _kinds(self) -> dict[str, Kind]:
+        """The kinds of states that the interpreter judges one of each, where it judges any."""
+        kinds: dict[str, Kind] = {}
+        if self._judges_elsewhere:
+            kinds["locals"] = (("locals",), Quiet.NOT_ONLY)
+        if self.request.properties & {formula.name for formula in self.request.system.protocol.rest}:
+            kinds["rest"] = (("locals", "sends", "ticks"), Quiet.SILENT)
+        return kinds
+
     def _new_search(self) -> NativeSearch:
         match self.request.storage:
             case "exact":
@@ -321,7 +334,10 @@ class NativeEngine:
             case "disk":
                 assert self._folder is not None
                 kept, self._kept = self._kept, None
-                return DiskSearch(self.request, self._table, self.capacity, self.allotment, self._folder, kept)
+                crew, asked = self.request.resources.crew, (self.request, self._table, self.capacity, self.allotment)
+                if crew is None:
+                    return DiskSearch(*asked, self._folder, kept)
+                return SpreadSearch(*asked, self._folder, kept, crew=crew, kinds=tuple(self._kinds().values()))
             case "layers":
                 return SweepLineSearch(self.request, self._table, self.capacity, self.allotment)
             case _:
