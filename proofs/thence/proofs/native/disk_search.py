@@ -135,7 +135,6 @@ class FilledSearch(NativeSearch):
         met = self.cells[Pass.MET]
         return None if met == NEVER else met
 
-
     def before(self, count: int, row: Row) -> Row | None:
         """One of the first states of the store, which are expanded, that leads to the row; they are that few."""
         words = self.layout.words

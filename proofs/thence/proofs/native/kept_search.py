@@ -28,7 +28,7 @@ MANIFEST: Final = "search.json"
 STEPS: Final = "steps"
 
 
-SPREAD: Final = ("level-", "found-", "again-", "kinds-", "tables-", "ground-")
+SPREAD: Final = ("level-", "found-", "again-", "kinds-", "tables-")
 """How the names of the files begin that are made by `spread`."""
 
 
@@ -50,8 +50,8 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class KeptSearch:
-    """A search as it stood between two levels. `ends`: see `StateFiles`; `checksum`: of the steps, see `StepTable`. `faulty`: a
-    step is a fault. `files`: by level and part, the file of the rows, where each level has its own, see `spread`."""
+    """A search as it stood between two levels. `ends`: see `StateFiles`; `checksum`: of the steps, see `StepTable`. `faulty`: a step
+    is a fault. `files`: by level and part, the file of the rows, where each level has its own, see `spread`."""
 
     search: str
     capacity: Capacity

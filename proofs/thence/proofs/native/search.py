@@ -177,7 +177,7 @@ class NativeSearch:
             self.renaming.extend()
 
     def _check_capacity(self, *, overflowed: bool = False) -> None:
-        """Raises Overflow where the layout is too small. `overflowed`: a state elsewhere had no room for its packets."""
+        """Raises Overflow where the layout is too small. `overflowed`: some state had no room for its packets."""
         local_bits, packet_bits, slots = self.capacity.local_bits, self.capacity.packet_bits, self.capacity.slots
         if self.table.locals_used > 1 << local_bits:
             local_bits += 2

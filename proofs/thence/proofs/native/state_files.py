@@ -33,7 +33,7 @@ def read_rows(path: Path, start: int, rows: memoryview) -> None:
     with path.open("rb", buffering=0) as file:
         file.seek(start)
         while rows:
-            got = file.readinto(rows)  # type: ignore[attr-defined]
+            got = file.readinto(rows)
             if not got:
                 raise OSError(f"{path} is shorter than it was")
             rows = rows[got:]

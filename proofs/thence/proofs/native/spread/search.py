@@ -7,12 +7,10 @@ driver or a worker may be lost at any moment.
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Final, TypeVar
 
 from thence.proofs.explore.crew import Crew
@@ -29,10 +27,12 @@ from thence.proofs.native.spread.tasks import (
     Found,
     Ground,
     NoRoom,
+    Part,
     Sort,
     Sorted,
     Task,
     work,
+    write_tables,
 )
 from thence.proofs.native.state_store import OutOfMemory
 
@@ -43,8 +43,14 @@ FEWEST_PARTS: Final = 64
 PARTS_EACH: Final = 4
 """Parts for each task that is done at the same time."""
 
-WORTH_SENDING: Final = 1 << 15
-"""Fewer rows than these are worked on by the driver itself: to send them away takes longer."""
+WORTH_SENDING: Final = 1 << 17
+"""Fewer states than these are expanded by the driver itself: to send them away takes longer."""
+
+SORTED_FASTER: Final = 8
+"""So many rows are sorted in the time in which one state is expanded."""
+
+LARGEST_TASK: Final = 1 << 24
+"""Rows that are sorted in one task, if the parts are small enough: a task that is lost is done again."""
 
 SMALLEST_PIECE: Final = 1 << 12
 """Rows of the least task, where a level is cut among workers."""
@@ -64,9 +70,10 @@ class SpreadSearch(LevelledSearch):
     crew: Crew = field(kw_only=True)
     kinds: tuple[Kind, ...] = field(kw_only=True, default=())
     _files: list[list[str]] = field(init=False, default_factory=list)
+    _states: list[list[Stretch | None]] = field(init=False, default_factory=list)
     _ends: list[list[int]] = field(init=False)
     _parts: int = field(init=False)
-    _ground: Path = field(init=False)
+    _ground: Ground = field(init=False)
     _tables: str = field(init=False, default="")
     _steps_written: int = field(init=False, default=-1)
     _reached: list[list[Stretch]] = field(init=False)
@@ -79,37 +86,38 @@ class SpreadSearch(LevelledSearch):
         else:
             self._files, self._ends = self.kept.files, self.kept.ends
             self._parts = len(self._ends[0])
+            self._states = [self._stretches(level) for level in range(len(self._files))]
             self._check_files()
         self._clean()
-        self._start()
+        self._ground = self._common()
         if self.kept is None:
             part = self.deal(0, self._parts).index(1)
             writer = RowWriter(self.folder, "level", self.layout.words)
             writer.write(self.rows, 0, 1)
-            self._add_level({part: writer.close()})
+            writer.close()
+            self._add_level({part: (writer.name, 1)})
 
-    def _start(self) -> None:
-        """Writes down what all tasks have in common."""
+    def _common(self) -> Ground:
+        """What all tasks have in common."""
         request = self.request
-        ground = Ground(
-            request.system.protocol, request.system.workload, request.properties, self.table.symmetry is not None,
-            self.capacity, self.allotment.memory * 5 // 2, self._parts, self.kinds,
+        return Ground(
+            new_name("ground"), self.folder, request.system.protocol, request.system.workload, request.properties,
+            self.table.symmetry is not None, self.capacity, self.allotment.memory * 5 // 2, self._parts, self.kinds,
             request.resources.folder is not None, self.team.kernel.digest,
         )  # fmt: skip
-        self._ground = self.folder / new_name("ground")
-        self._ground.write_bytes(pickle.dumps(ground))
 
     # --- files -----------------------------------------------------------------------------------
 
     def _check_files(self) -> None:
         """Raises NotOnDisk where files of earlier levels are not as they were left."""
-        for level, names in enumerate(self._files):
-            for part, name in enumerate(names):
-                count = self._ends[level + 1][part] - self._ends[level][part]
-                place = self.folder / name
-                whole = not count if not name else _NAME.fullmatch(name) and place.is_file()
-                if not whole or (name and place.stat().st_size != count * 8 * self.layout.words):
-                    raise NotOnDisk(f"{self.folder} is damaged: a file of states is missing or cut off; remove it")
+        sizes: dict[str, int] = {}
+        for level in range(len(self._files)):
+            for each in self._of_level(level):
+                sizes[each.file] = sizes.get(each.file, 0) + each.count * 8 * self.layout.words
+        for name, size in sizes.items():
+            place = self.folder / name
+            if not _NAME.fullmatch(name) or not place.is_file() or place.stat().st_size != size:
+                raise NotOnDisk(f"{self.folder} is damaged: a file of states is missing or cut off; remove it")
 
     def _clean(self) -> None:
         """Removes the files that are no part of the search."""
@@ -122,23 +130,28 @@ class SpreadSearch(LevelledSearch):
         for name in {stretch.file for stretch in stretches}:
             (self.folder / name).unlink(missing_ok=True)
 
-    def _add_level(self, new: dict[int, Stretch | None]) -> bool:
-        """The new states of each part are a level; whether there are any."""
-        found = [new.get(part) for part in range(self._parts)]
-        if not any(found):
+    def _add_level(self, new: dict[int, tuple[str, int]]) -> bool:
+        """The new states of parts, so many in a file, are a level; whether there are any."""
+        if not any(count for _, count in new.values()):
             return False
-        self._files.append(["" if each is None else each.file for each in found])
-        counts = [0 if each is None else each.count for each in found]
-        self._ends.append([end + count for end, count in zip(self._ends[-1], counts, strict=True)])
+        found = [new.get(part, ("", 0)) for part in range(self._parts)]
+        self._files.append([file if count else "" for file, count in found])
+        self._ends.append([end + count for end, (_, count) in zip(self._ends[-1], found, strict=True)])
+        self._states.append(self._stretches(len(self._files) - 1))
         return True
 
-    def _states(self, level: int, part: int) -> Iterator[Stretch]:
-        count = self._ends[level + 1][part] - self._ends[level][part]
-        if count:
-            yield Stretch(self._files[level][part], 0, count)
+    def _stretches(self, level: int) -> list[Stretch | None]:
+        """The rows of a level by part. Parts in one file are one after the other."""
+        place: dict[str, int] = {}
+        found: list[Stretch | None] = []
+        for part, file in enumerate(self._files[level]):
+            count, start = self._ends[level + 1][part] - self._ends[level][part], place.get(file, 0)
+            found.append(Stretch(file, start, count) if count else None)
+            place[file] = start + count
+        return found
 
     def _of_level(self, level: int) -> list[Stretch]:
-        return [each for part in range(self._parts) for each in self._states(level, part)]
+        return [each for each in self._states[level] if each is not None]
 
     def _use_tables(self) -> None:
         """Writes down the steps that are known, if there are more than before."""
@@ -147,7 +160,7 @@ class SpreadSearch(LevelledSearch):
             return
         parts = [*self.table.parts(), *(() if self.renaming is None else self.renaming.parts())]
         before, self._tables = self._tables, new_name("tables")
-        (self.folder / self._tables).write_bytes(pickle.dumps([bytes(part) for part in parts]))
+        write_tables(self.folder / self._tables, parts)
         if before:
             (self.folder / before).unlink(missing_ok=True)
         self._steps_written = count
@@ -155,7 +168,7 @@ class SpreadSearch(LevelledSearch):
     # --- tasks -----------------------------------------------------------------------------------
 
     def _do(self, tasks: Sequence[Task], rows: int, kind: type[_Result]) -> Iterator[list[_Result]]:
-        """The results of the tasks, which read so many rows in all, wave by wave.
+        """The results of the tasks, which take as long as so many states to expand, wave by wave.
 
         Raises:
             OutOfMemory: a task does not fit into the memory of a worker.
@@ -184,7 +197,7 @@ class SpreadSearch(LevelledSearch):
             self._reached = [[] for _ in range(self._parts)]
             yield from self._expand_level()
             self.level = self.depth + 1
-            new: dict[int, Stretch | None] = {}
+            new: dict[int, tuple[str, int]] = {}
             yield from self._sort_out(new)
             self._remove(each for part in self._reached for each in part)
             if not self._add_level(new):
@@ -231,19 +244,23 @@ class SpreadSearch(LevelledSearch):
             self.found[name] = number
         self.fill(len(shown), len(shown))
 
-    def _sort_out(self, new: dict[int, Stretch | None]) -> Iterator[None]:
+    def _sort_out(self, new: dict[int, tuple[str, int]]) -> Iterator[None]:
         """Finds what is new in each part."""
-        parts = [part for part in range(self._parts) if self._reached[part]]
-        known = {
-            part: tuple(each for level in range(len(self._files)) for each in self._states(level, part))
-            for part in parts
-        }
-        tasks = [Sort(tuple(self._reached[part]), known[part]) for part in parts]
-        rows = sum(each.count for task in tasks for each in (*task.reached, *task.known))
-        for results in self._do(tasks, rows, Sorted):
+        numbers = [part for part in range(self._parts) if self._reached[part]]
+        parts = [
+            Part(
+                tuple(self._reached[part]), tuple(known for level in self._states if (known := level[part]) is not None)
+            )
+            for part in numbers
+        ]
+        rows = sum(part.rows for part in parts)
+        each_task = -(-len(parts) // max(2 * self.crew.width, rows // LARGEST_TASK)) if parts else 1
+        tasks = [Sort(tuple(parts[at : at + each_task])) for at in range(0, len(parts), each_task)]
+        for results in self._do(tasks, rows // SORTED_FASTER, Sorted):
             for each in results:
-                new[parts[len(new)]] = each.new
-                self.known += 0 if each.new is None else each.new.count
+                for count in each.new:
+                    new[numbers[len(new)]] = (each.file, count)
+                self.known += sum(each.new)
             first = [each.kinds for each in results if each.kinds is not None]
             for count in read(self.folder, first, self.store.states, self.layout.words, self.room // 2):
                 self.fill(count, count)

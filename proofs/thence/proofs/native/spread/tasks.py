@@ -6,11 +6,11 @@ state is put aside, and expanded in a later task with larger tables. So rows mea
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Collection
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from pathlib import Path
-from struct import pack
+from struct import pack, unpack_from
 from typing import Final, TypeAlias, assert_never
 
 from thence.dsl import ir
@@ -30,7 +30,7 @@ from thence.proofs.native.tables import StepTable
 _AT_HAND: Final = 2
 
 
-class Unlike(Exception):
+class UnlikeError(Exception):
     """The worker would generate other code than the driver did: it has another version of this program."""
 
 
@@ -39,12 +39,16 @@ class Ground:
     """What all tasks of a search have in common.
 
     Attributes:
+        key: tells searches apart.
+        folder: where the files are; all workers see it.
         parts: into so many parts rows are dealt by their hash.
         kinds: of the new states, the first of each kind is told to the driver.
         lasting: whether what is known is to outlast the machine's failing.
         digest: of the generated code, see `kernel`.
     """
 
+    key: str
+    folder: Path
     protocol: ir.Protocol
     workload: ir.Workload
     properties: frozenset[str]
@@ -67,8 +71,8 @@ class Expand:
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The rows that are reached, by part. `again`: states that ask for the steps `wanted`. `found`: by property, a state
-    that shows a violation. `overflowed`: a state had no room for its packets."""
+    """The rows that are reached, by part. `again`: states that ask for the steps `wanted`. `found`: by property, a
+    state that shows a violation. `overflowed`: a state had no room for its packets."""
 
     reached: tuple[tuple[Stretch, ...], ...]
     transitions: int
@@ -79,18 +83,31 @@ class Expanded:
 
 
 @dataclass(frozen=True, slots=True)
-class Sort:
-    """Finds what is new among the rows reached in a part; what is known are states of the same part."""
+class Part:
+    """Rows that are reached, and those that are known; all rows with the same hash are in the same part."""
 
     reached: tuple[Stretch, ...]
     known: tuple[Stretch, ...]
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return sum(each.count for each in (*self.reached, *self.known))
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Finds what is new among the rows that are reached, part by part."""
+
+    parts: tuple[Part, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """The new states, and the first of each kind."""
+    """How many states are new in each part, one after the other in a file; and the first of each kind."""
 
-    new: Stretch | None
+    new: tuple[int, ...]
+    file: str
     kinds: Stretch | None
 
 
@@ -118,21 +135,39 @@ class NoRoom:
 Task: TypeAlias = Expand | Sort | Before
 Done: TypeAlias = Expanded | Sorted | Found | NoRoom
 
-_workers: dict[Path, Worker] = {}
+
+def write_tables(path: Path, parts: Sequence[memoryview]) -> None:
+    """Writes what native code reads of steps and renamings: how many parts, how long each is, the parts."""
+    with path.open("xb") as file:
+        file.write(pack(f"={1 + len(parts)}Q", len(parts), *map(len, parts)))
+        for part in parts:
+            file.write(part)
 
 
-def work(ground: Path, task: Task) -> Done:
-    """Does a task. `ground`: the file of what all tasks have in common, in the folder of the rows.
+def read_tables(path: Path) -> list[bytes]:
+    """The parts that were written."""
+    content = path.read_bytes()
+    (count,) = unpack_from("=Q", content)
+    lengths = unpack_from(f"={count}Q", content, 8)
+    ends = [*accumulate(lengths, initial=8 * (1 + count))]
+    return [content[start:end] for start, end in pairwise(ends)]
+
+
+_workers: dict[str, Worker] = {}
+
+
+def work(ground: Ground, task: Task) -> Done:
+    """Does a task.
 
     Raises:
-        OSError: of a file. Unlike: this program is another version than the driver's.
+        OSError: of a file. UnlikeError: this program is another version than the driver's.
     """
     try:
-        worker = _workers.get(ground)
+        worker = _workers.get(ground.key)
         if worker is None:
             while len(_workers) >= _AT_HAND:
                 del _workers[next(iter(_workers))]
-            worker = _workers[ground] = Worker.of(ground)
+            worker = _workers[ground.key] = Worker.of(ground)
         match task:
             case Expand():
                 return worker.expand(task)
@@ -156,7 +191,7 @@ class WorkerSearch(FilledSearch):
     def _expand_fully(self, start: int, end: int, chosen: Array | None) -> None:
         self.deferred += self._expand(start, end, chosen)
 
-    def _learn(self, wanted: Collection[int]) -> None:
+    def _learn(self, wanted: Iterable[int]) -> None:
         self.wanted |= dict.fromkeys(wanted)
 
 
@@ -164,16 +199,13 @@ class WorkerSearch(FilledSearch):
 class Worker:
     """What a process has at hand to do the tasks of one search."""
 
-    folder: Path
     ground: Ground
     search: WorkerSearch
     _tables: str = field(init=False, default="")
 
     @staticmethod
-    def of(place: Path) -> Worker:
-        """The worker for a search. Raises Unlike."""
-        ground = pickle.loads(place.read_bytes())  # noqa: S301 - the driver of this search wrote it
-        assert isinstance(ground, Ground)
+    def of(ground: Ground) -> Worker:
+        """The worker for a search. Raises UnlikeError."""
         system = system_of(ground.protocol, ground.workload)
         request = ExplorationRequest(system, ground.properties, storage="disk")
         shape = shape_of(system)
@@ -182,8 +214,13 @@ class Worker:
         table = StepTable(system, shape, False, judge, symmetry)
         search = WorkerSearch(request, table, ground.capacity, Allotment(ground.memory, 1))
         if search.team.kernel.digest != ground.digest:
-            raise Unlike("the workers and this process have different versions of Thence, or different processors")
-        return Worker(place.parent, ground, search)
+            raise UnlikeError("the workers and this process have different versions of Thence, or different processors")
+        return Worker(ground, search)
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self.ground.folder
 
     @property
     def _words(self) -> int:
@@ -191,10 +228,10 @@ class Worker:
 
     def _use_tables(self, name: str) -> None:
         if name != self._tables:
-            parts = pickle.loads((self.folder / name).read_bytes())  # noqa: S301 - the driver of this search wrote it
-            self.search.table.take_parts(*parts[:3])
+            entries, operations, packets, *renamed = read_tables(self.folder / name)
+            self.search.table.take_parts(entries, operations, packets)
             if self.search.renaming is not None:
-                self.search.renaming.take_parts(parts[3:])
+                self.search.renaming.take_parts(renamed)
             self._tables = name
 
     # --- tasks -----------------------------------------------------------------------------------
@@ -244,20 +281,23 @@ class Worker:
         search, words, most = self.search, self._words, self.search.room // 2
         file, kinds = RowWriter(self.folder, "level", words), RowWriter(self.folder, "kinds", words)
         sieves = [Sieve(search, fields, quiet) for fields, quiet in self.ground.kinds]
-        earlier: list[Stretch] = []
-        for count in read(self.folder, task.reached, search.rows, words, most):
-            search.take(count)
-            for known in read(self.folder, (*task.known, *earlier), search.rows, words, most):
-                search.strike(known, out=True)
-            search.store.moves, search.store.moved = search.store.moves + 1, 0
-            first = {number for sieve in sieves for number in sieve.fresh()}
-            for number in sorted(first):
-                kinds.write_row(pack(f"={words}Q", *search.store.states.read(number * words, words)))
-            (new,) = search.deal(0, 1)
-            file.write(search.rows, 0, new)
-            if file.count:
-                earlier = [Stretch(file.name, 0, file.count)]
-        return Sorted(file.close(lasting=self.ground.lasting), kinds.close())
+        counts: list[int] = []
+        for part in task.parts:
+            start = file.count
+            for count in read(self.folder, part.reached, search.rows, words, most):
+                search.take(count)
+                earlier = [Stretch(file.name, start, file.count - start)] if file.count > start else []
+                for known in read(self.folder, (*part.known, *earlier), search.rows, words, most):
+                    search.strike(known, out=True)
+                search.store.moves, search.store.moved = search.store.moves + 1, 0
+                first = {number for sieve in sieves for number in sieve.fresh()}
+                for number in sorted(first):
+                    kinds.write_row(pack(f"={words}Q", *search.store.states.read(number * words, words)))
+                (new,) = search.deal(0, 1)
+                file.write(search.rows, 0, new)
+            counts.append(file.count - start)
+        file.close(lasting=self.ground.lasting)
+        return Sorted(tuple(counts), file.name, kinds.close())
 
     def look_back(self, task: Before) -> Found:
         """Looks for a state that leads to another."""
