@@ -93,13 +93,14 @@ class FilledSearch(NativeSearch):
         left = min(self.room, store.index.length // 2) - store.numbered - spare
         return max(0, min(PIECE, left // self.layout.branching))
 
-    def reach(self, pause: Callable[[], None]) -> int:
-        """Expands the states that the store holds, as far as there is room for what they reach; how many."""
+    def reach(self, pause: Callable[[], None], *, wholly: bool = False) -> int:
+        """Expands the states that the store holds, as far as there is room for what they reach; how many. `wholly`:
+        they are so few that there is room for all of them."""
         count = self.store.numbered
         done = 0
         while done < count:
             piece = min(count - done, self._piece())
-            if piece < min(count - done, _WORTH_EXPANDING) and done:
+            if piece < min(count - done, _WORTH_EXPANDING) and done and not wholly:
                 break
             if not piece:
                 raise OutOfMemory
@@ -139,8 +140,7 @@ class FilledSearch(NativeSearch):
         """One of the first states of the store, which are expanded, that leads to the row; they are that few."""
         words = self.layout.words
         self.fill(count, 2 * count)
-        done = self.reach(lambda: None)
-        assert done == count
+        self.reach(lambda: None, wholly=True)
         self.rows.write(0, row)
         met = self.strike(1, out=False)
         return None if met is None else self.store.states.read(self.store.parents[met] * words, words)

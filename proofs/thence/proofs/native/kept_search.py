@@ -50,8 +50,9 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class KeptSearch:
-    """A search as it stood between two levels. `ends`: see `StateFiles`; `checksum`: of the steps, see `StepTable`. `faulty`: a step
-    is a fault. `files`: by level and part, the file of the rows, where each level has its own, see `spread`."""
+    """A search as it stood between two levels. `ends`: see `StateFiles`; `checksum`: of the steps, see `StepTable`.
+    `faulty`: a step is a fault. `files`: by level and part, the file of the rows, where levels have their own, see
+    `spread`."""
 
     search: str
     capacity: Capacity

@@ -53,8 +53,8 @@ def explore(
     folder: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="With --storage disk or --master: keep the files in this folder until the exploration is over. A stopped "
-            "exploration goes on from them."
+            help="With --storage disk or --master: keep the files in this folder until the exploration is over. A "
+            "stopped exploration goes on from them."
         ),
     ] = None,
     master: Annotated[

@@ -63,8 +63,8 @@ def new_module() -> Any:
 
 
 def link(module: object) -> Any:
-    """Optimises and links the code of a module, or of its text, or takes what was kept of it. The engine returned keeps it alive, and has the
-    addresses of its functions."""
+    """Optimises and links the code of a module, or of its text, or takes what was kept of it. The engine returned keeps
+    it alive, and has the addresses of its functions."""
     machine = _machine()
     text = str(module)
     key = key_of(text, machine)
