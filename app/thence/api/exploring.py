@@ -70,16 +70,17 @@ class Manner:
         if self.master is None:
             yield self.options(report)
             return
-        options = replace(self, storage="disk" if self.storage == "exact" else self.storage).options(report)
         require("spark", "--master names a Spark")
         from thence.conformance.campaign.crew import sees_files, spark_crew
 
+        near = sees_files(self.master)
+        options = replace(self, storage="disk" if self.storage == "exact" else self.storage).options(report)
         if options.storage != "disk":
             raise BadRequest(f"--storage {self.storage}: workers of Spark keep states in files; leave it out")
         if self.threads is not None:
             raise BadRequest("--threads is for one machine: with --master, Spark says how many tasks it does at a time")
         folder = options.resources.folder
-        if folder is None and not sees_files(self.master):
+        if folder is None and not near:
             raise BadRequest(
                 f"--master {self.master}: workers on other machines share states by files; name a folder that all of "
                 "them see by the same name, with --folder"

@@ -34,10 +34,17 @@ class SparkCrew:
     _stack: ExitStack = field(init=False, default_factory=ExitStack)
     _cluster: Cluster | None = field(init=False, default=None)
     _log: Path | None = field(init=False, default=None)
+    _lost: bool = field(init=False, default=False)
 
     def __str__(self) -> str:
         done = counted(self.tasks, "task") if self.tasks else "no task, since there were too few states to send away"
         return f"workers of {self.master} did {done}"
+
+    @property
+    def log(self) -> Path:
+        """What Spark writes, once it runs."""
+        assert self._log is not None, "Spark was not started"
+        return self._log
 
     @property
     def cluster(self) -> Cluster:
@@ -63,28 +70,21 @@ class SparkCrew:
         try:
             done = self.cluster.each(function, tasks)
         except CrewLost:
-            self._log = None  # it has the details, and stays
+            self._lost = True
             raise
         self.tasks += len(tasks)
         return done
 
     def close(self) -> None:
         """Ends Spark, if it runs. Its log goes with it, unless it was named in an error."""
-        started = self._cluster is not None
         self._stack.close()
-        if started and self._log is not None:
-            self._log.unlink(missing_ok=True)
+        if self._cluster is not None and not self._lost:
+            self.log.unlink(missing_ok=True)
 
 
 @contextmanager
 def spark_crew(master: str) -> Iterator[SparkCrew]:
-    """The workers of the Spark at `master`, ended with the block.
-
-    Raises:
-        CampaignError: this names no Spark.
-    """
-    if not _MASTER.fullmatch(master):
-        raise CampaignError(f"--master {master}: give local[N], spark://HOST:PORT, k8s://..., or yarn")
+    """The workers of the Spark at `master`, ended with the block."""
     crew = SparkCrew(master)
     try:
         yield crew
@@ -93,5 +93,11 @@ def spark_crew(master: str) -> Iterator[SparkCrew]:
 
 
 def sees_files(master: str) -> bool:
-    """Whether the workers see all files of this machine."""
+    """Whether the workers see all files of this machine.
+
+    Raises:
+        CampaignError: this names no Spark.
+    """
+    if not _MASTER.fullmatch(master):
+        raise CampaignError(f"--master {master}: give local[N], spark://HOST:PORT, k8s://..., or yarn")
     return is_embedded(master) or master.startswith("local-cluster")
