@@ -99,7 +99,10 @@ def test_a_cluster_whose_driver_and_executor_are_killed(tmp_path: Path) -> None:
             time.sleep(0.05)
         for executor in executors_of(one.pid):
             os.kill(executor, signal.SIGKILL)
-        output, errors = resumed.communicate(timeout=PATIENCE_S)
+        try:
+            output, errors = resumed.communicate(timeout=5 * PATIENCE_S)
+        finally:
+            resumed.kill()
     assert resumed.returncode == 0, errors
     (result,) = json.loads(output)["results"]
     assert exact_counts() == {name: result[name] for name in ("states", "transitions", "depth")}
