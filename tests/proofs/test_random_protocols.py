@@ -15,6 +15,7 @@ from random import Random
 from typing import TypeAlias
 
 import pytest
+from tests.proofs.crews import Shaky
 
 from thence.dsl import ir
 from thence.dsl.check.workload import domain
@@ -31,6 +32,7 @@ from thence.proofs.native import disk_search, state_files, state_store
 from thence.proofs.native.crosscheck import different_states
 from thence.proofs.native.engine import NativeEngine, Sample, why_not
 from thence.proofs.native.progress_measure import NoMeasure
+from thence.proofs.native.spread import search as spread
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
@@ -248,11 +250,16 @@ class Manner:
     reductions: tuple[str, ...] = ()
     storage: Storage = "exact"
     threads: int = 1
+    spread: bool = False
 
 
-MANNERS = tuple(
-    Manner(reductions, storage, threads)
-    for reductions, storage, threads in product(((), ("symmetry",)), STORAGES, (1, 2))
+MANNERS = (
+    *(
+        Manner(reductions, storage, threads)
+        for reductions, storage, threads in product(((), ("symmetry",)), STORAGES, (1, 2))
+    ),
+    Manner(storage="disk", spread=True),
+    Manner(("symmetry",), storage="disk", spread=True),
 )
 
 
@@ -291,7 +298,8 @@ def compare(
     tally.violating += bool(expected.violations)
     states = set(interpretation.origins)
     for manner in MANNERS:
-        resources = Resources(threads=manner.threads, memory=1 << 20 if manner.storage == "disk" else None)
+        memory = 1 << 20 if manner.storage == "disk" else None
+        resources = Resources(memory, manner.threads, crew=Shaky() if manner.spread else None)
         apart = manner.storage == "disk" and not is_decided_at_rest(request.system)
         chosen = ExplorationRequest(
             request.system, asked - {"delivered"} if apart else asked, resources=resources,
@@ -395,6 +403,8 @@ def keep_small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "PARTS", 4)
     for module in (disk_search, state_store):
         monkeypatch.setattr(module, "FIRST_INDEX", 1 << 10)
+    for name, value in (("FEWEST_PARTS", 4), ("PARTS_EACH", 1), ("WORTH_SENDING", 0), ("SMALLEST_PIECE", 16)):
+        monkeypatch.setattr(spread, name, value)
 
 
 @pytest.mark.long(but=("0",))

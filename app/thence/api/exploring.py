@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -14,6 +14,7 @@ from thence.api.sizes import byte_size
 from thence.api.specifications import Source, file_of, load
 from thence.api.statements import Explored, Results
 from thence.api.targets import Choice, Sends, Target, sends_text, targets
+from thence.conformance.extras import require
 from thence.dsl.find import known
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.scoped import asked_of
@@ -57,6 +58,36 @@ class Manner:
     threads: int | None = None
     storage: str = "exact"
     folder: str | None = None
+    master: str | None = None
+
+    @contextmanager
+    def opened(self, report: Report | None) -> Iterator[Options]:
+        """The options of the exploration, with the workers of `master`, who are there until the end of the block.
+
+        Raises:
+            BadRequest: for options that are unknown or contradict each other. ExtraMissing: Spark is not installed.
+        """
+        if self.master is None:
+            yield self.options(report)
+            return
+        require("spark", "--master names a Spark")
+        from thence.conformance.campaign.crew import sees_files, spark_crew
+
+        near = sees_files(self.master)
+        options = replace(self, storage="disk" if self.storage == "exact" else self.storage).options(report)
+        if options.storage != "disk":
+            raise BadRequest(f"--storage {self.storage}: workers of Spark keep states in files; leave it out")
+        if self.threads is not None:
+            raise BadRequest("--threads is for one machine: with --master, Spark says how many tasks it does at a time")
+        folder = options.resources.folder
+        if folder is None and not near:
+            raise BadRequest(
+                f"--master {self.master}: workers on other machines share states by files; name a folder that all of "
+                "them see by the same name, with --folder"
+            )
+        with spark_crew(self.master) as crew:
+            where = None if folder is None else folder.absolute()
+            yield replace(options, resources=replace(options.resources, folder=where, crew=crew))
 
     def options(self, report: Report | None) -> Options:
         """The options of the exploration.
@@ -74,10 +105,11 @@ class Manner:
         storage = next((known for known in STORAGES if known == self.storage), None)
         if storage is None:
             raise BadRequest(f"--storage {self.storage}: there are {', '.join(STORAGES)}")
+        asked = f"--storage {storage}" if self.master is None else "--master"
         if storage != "exact" and self.cross_check:
-            raise BadRequest(f"--cross-check compares all states; leave --storage {storage} out")
+            raise BadRequest(f"--cross-check compares all states; leave {asked} out")
         if storage != "exact" and engine == "interpreted":
-            raise BadRequest(f"--storage {storage}: the interpreter keeps every state")
+            raise BadRequest(f"{asked}: the interpreter keeps every state")
         if self.folder is not None and storage != "disk":
             raise BadRequest(f"--folder is for --storage disk, not {storage}")
         if self.folder is not None and Path(self.folder).exists() and not Path(self.folder).is_dir():
@@ -111,6 +143,7 @@ def explore(
     memory: str | None = None,
     threads: int | None = None,
     folder: str | None = None,
+    master: str | None = None,
     progress: Report | None = None,
 ) -> Exploration:
     """Explores a protocol, or a mutant of it: every execution in the chosen scopes, by default in all of the file.
@@ -134,6 +167,8 @@ def explore(
         memory: at most so much for the states, such as `4G`.
         threads: of native code; by default one for each processor, in files one.
         folder: of the files; a search that is stopped goes on where it was. By default, one that is removed.
+        master: a Spark whose workers explore, such as `local[2]` or `spark://HOST:PORT`; states are in files, in
+            `folder`, which all of them see. `memory` is for the states of a task, by default 256M.
         progress: is told how far each exploration is.
 
     Raises:
@@ -148,8 +183,9 @@ def explore(
         settings = (*settings, ANY_NUMBER)
     specification = load(source)
     choice = Choice(file_of(source), scope, processes, sends_text(sends), mutant, tuple(settings))
-    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage, folder)
-    return explored(targets(choice, specification.content), properties, manner.options(progress))
+    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage, folder, master)
+    with manner.opened(progress) as options:
+        return explored(targets(choice, specification.content), properties, options)
 
 
 _UNSAID = "nothing is claimed of messages that are sent for ever; --property NAME asks for something"
@@ -165,7 +201,8 @@ def explored(chosen: Sequence[Target], properties: Sequence[str], options: Optio
     for target in chosen:
         for name in properties:
             known(name, judgeable(target.protocol, target.workload), "property")
-    refused = _interpreted_anyway(chosen, properties, options.engine)
+    crew = options.resources.crew
+    refused = _interpreted_anyway(chosen, properties, options.engine if crew is None else "native")
     found: list[tuple[Target, Explored]] = []
     silent: list[Target] = []
     interrupted = False
@@ -187,6 +224,7 @@ def explored(chosen: Sequence[Target], properties: Sequence[str], options: Optio
     if len(unsaid) == len(chosen):
         raise BadRequest(unsaid[0])
     notes += unsaid
+    notes += () if crew is None else (str(crew),)
     statements = tuple(statement for _, statement in found)
     return Exploration(statements, complete=not interrupted, targets=tuple(target for target, _ in found), notes=notes)
 
@@ -229,7 +267,8 @@ def _explore_scope(target: Target, properties: Collection[str], how: Options) ->
     except (NoMeasure, NotOnDisk) as error:
         if how.storage == "exact":
             raise
-        raise BadRequest(f"--storage {how.storage}: {target.subject}: {error}") from error
+        asked = f"--storage {how.storage}" if how.resources.crew is None else "--master"
+        raise BadRequest(f"{asked}: {target.subject}: {error}") from error
 
 
 def _asked(target: Target) -> Collection[str]:

@@ -97,7 +97,8 @@ def test_the_commands_of_the_page_run_on_a_cluster(tmp_path: Path, monkeypatch: 
     (tmp_path / "mine.py").write_text(written)
     shown = re.findall(r"^\$ (thence .*)\n(.*)$", page, re.MULTILINE)
     assert [command.split()[:3] for command, _ in shown] == [
-        ["thence", "campaign", verb] for verb in ("start", "status", "resume")
+        *(["thence", "campaign", verb] for verb in ("start", "status", "resume")),
+        ["thence", "explore", "cykas"],
     ]
     with two_workers(tmp_path) as (url, _, _):
         for command, expected in shown:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -24,6 +24,7 @@ from pyspark.java_gateway import launch_gateway
 
 from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.java import JavaMissing, ensure_java
+from thence.proofs.explore.crew import CrewLost
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,6 +38,13 @@ SPARK_ERRORS = (Py4JError, PySparkException, OSError)
 
 OTHER_SPARK = ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "HADOOP_CONF_DIR")
 """Variables that would lead an embedded Spark to another installation or to its settings."""
+
+
+CAMPAIGNS: Mapping[str, str] = {"spark.app.name": "thence campaign"}
+"""The settings of Spark for campaigns."""
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
 
 
 class NoSpark(Exception):
@@ -73,6 +81,30 @@ class Cluster:
         """
         job = self._thread.submit(self._collect, function, seeds, partitions)
         try:
+            return self._result(job)
+        except SPARK_ERRORS as error:
+            raise CampaignError(
+                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error, self._log)}\n"
+                f"The finished batches are kept; {self._log} has the details."
+            ) from error
+
+    def each(self, function: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
+        """The results of `function`, of each task by itself, in their order.
+
+        Raises:
+            CrewLost: a task failed again and again.
+        """
+
+        def collect() -> list[Done]:
+            return self._context.parallelize(tasks, len(tasks)).map(function).collect()
+
+        try:
+            return self._result(self._thread.submit(collect))
+        except SPARK_ERRORS as error:
+            raise CrewLost(f"Spark lost its work: {_reason(error, self._log)} ({self._log} has the details)") from error
+
+    def _result(self, job: Future[list[Done]]) -> list[Done]:
+        try:
             return job.result()
         except KeyboardInterrupt:
             # A signal to the whole group of processes, as `timeout` sends it, has ended Java as well.
@@ -80,11 +112,6 @@ class Cluster:
                 self._context.cancelAllJobs()
             wait([job])
             raise
-        except SPARK_ERRORS as error:
-            raise CampaignError(
-                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error, self._log)}\n"
-                f"The finished batches are kept; {self._log} has the details."
-            ) from error
 
     def one(self, function: Callable[[T], R], task: T) -> R:
         """The result of one task, which is a job of its own. Several threads may ask at a time.
@@ -130,11 +157,14 @@ def _beside_archives(function: Callable[[Iterable[int]], Iterator[bytes]], seeds
 
 @contextmanager
 def open_cluster(
-    master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    master: str,
+    log: Path,
+    shipped: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+    settings: Mapping[str, str] = CAMPAIGNS,
 ) -> Iterator[Cluster]:
     """A Spark at `master`, ended with the block. Its output goes to the file `log`.
 
-    `shipped` are Python files, and archives, which are sent to the workers.
+    `shipped` are Python files, and archives, which are sent to the workers; `settings` are Spark's.
 
     The workers of an embedded Spark (`local[...]`) run this interpreter with its import path. Those of a cluster run
     `python3`, or the interpreter that the variable PYSPARK_PYTHON names, which has to have Thence and the runner.
@@ -147,7 +177,7 @@ def open_cluster(
     except JavaMissing as missing:
         raise CampaignError(str(missing)) from missing
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
-        launch = thread.submit(_launch, master, log, shipped)
+        launch = thread.submit(_launch, master, log, shipped, settings)
         try:
             try:
                 context = launch.result()
@@ -159,8 +189,10 @@ def open_cluster(
             thread.submit(_stop, launch).result()
 
 
-def _launch(master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]]) -> SparkContext:
-    configuration = _configuration(master)
+def _launch(
+    master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]], asked: Mapping[str, str]
+) -> SparkContext:
+    configuration = _configuration(master, asked)
     with log.open("wb") as sink, _environment(master):
         try:
             gateway = _launch_gateway(configuration, {"stdout": sink, "stderr": sink})
@@ -222,14 +254,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _configuration(master: str) -> SparkConf:
+def _configuration(master: str, asked: Mapping[str, str]) -> SparkConf:
     settings = {
-        "spark.app.name": "thence campaign",
+        **asked,
         "spark.master": master,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    if _embedded(master):
+    if is_embedded(master):
         settings |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
@@ -245,7 +277,8 @@ def _configuration(master: str) -> SparkConf:
     return configuration
 
 
-def _embedded(master: str) -> bool:
+def is_embedded(master: str) -> bool:
+    """Whether the workers are processes of this machine, which see all of its files."""
     return master == "local" or master.startswith("local[")
 
 
@@ -253,7 +286,7 @@ def _embedded(master: str) -> bool:
 def _environment(master: str) -> Iterator[None]:
     """The environment that Spark starts in; put back afterwards."""
     changes: dict[str, str | None] = {"PYSPARK_DRIVER_PYTHON": sys.executable}
-    if _embedded(master):
+    if is_embedded(master):
         changes |= dict.fromkeys(OTHER_SPARK)
         changes |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     before = {name: os.environ.get(name) for name in changes}

@@ -116,8 +116,8 @@ class Compiler:
 
     def __post_init__(self) -> None:
         self._source.objects |= {
-            "Sent": Sent, "Delivered": Delivered, "any_order": _any_order, "chosen": _chosen, "guarded": _guarded, "picked": _picked,
-            "spent": _spent, "most_iterations": _most_iterations,
+            "Sent": Sent, "Delivered": Delivered, "any_order": _any_order, "chosen": _chosen, "guarded": _guarded,
+            "picked": _picked, "spent": _spent, "most_iterations": _most_iterations,
         }  # fmt: skip
         if self.visited is not None:
             self._source.objects["visited"] = self.visited

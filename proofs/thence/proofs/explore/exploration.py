@@ -15,6 +15,7 @@ from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
 from thence.dsl.run.narrate import NarratedStep, run, violates
 from thence.dsl.run.promises import Instance
 from thence.dsl.run.system import System
+from thence.proofs.explore.crew import Crew
 from thence.proofs.fairness.fairness import Fairness, fairness_of, is_fair_turn, timers_of
 from thence.proofs.fairness.tails import Owed, Starvation, owed_in
 
@@ -127,12 +128,14 @@ def path_to(origins: Mapping[_Point, tuple[_Point, Action] | None], reached: _Po
 class Resources:
     """The limits of native code: bytes for its store (None: most of the machine's), threads (None: one a processor).
 
-    `folder`: where files of states are made (None: where the system has temporary files).
+    `folder`: where files of states are made (None: where the system has temporary files). `crew`: who expands states in
+    files beside this process; it sees the folder, and `memory` is for each of its tasks.
     """
 
     memory: int | None = None
     threads: int | None = None
     folder: Path | None = None
+    crew: Crew | None = None
 
 
 THE_MACHINE = Resources()

@@ -8,20 +8,24 @@ Murphi Verifier, CAV 1998.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from thence.dsl.run.actions import State
 from thence.proofs.explore.exploration import Storage
 from thence.proofs.native.code.cells import BLOCK, NEVER, Own, Pass, Shared
-from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, Shown, identity, keep, steps_of
+from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, Shown, forget, identity, keep, steps_of
 from thence.proofs.native.memory import Allotment, Array
 from thence.proofs.native.search import NativeSearch
 from thence.proofs.native.state_files import PARTS, StateFiles
 from thence.proofs.native.state_store import FIRST_INDEX, OutOfMemory
 from thence.proofs.native.workers import PIECE
+
+Row: TypeAlias = tuple[int, ...]
+"""A packed state."""
 
 _WORTH_EXPANDING = 256
 """Where fewer states than these could be expanded before memory is full, it is emptied first."""
@@ -89,13 +93,14 @@ class FilledSearch(NativeSearch):
         left = min(self.room, store.index.length // 2) - store.numbered - spare
         return max(0, min(PIECE, left // self.layout.branching))
 
-    def reach(self, pause: Callable[[], None]) -> int:
-        """Expands the states that the store holds, as far as there is room for what they reach; how many."""
+    def reach(self, pause: Callable[[], None], *, wholly: bool = False) -> int:
+        """Expands the states that the store holds, as far as there is room for what they reach; how many. `wholly`:
+        they are so few that there is room for all of them."""
         count = self.store.numbered
         done = 0
         while done < count:
             piece = min(count - done, self._piece())
-            if piece < min(count - done, _WORTH_EXPANDING) and done:
+            if piece < min(count - done, _WORTH_EXPANDING) and done and not wholly:
                 break
             if not piece:
                 raise OutOfMemory
@@ -131,20 +136,28 @@ class FilledSearch(NativeSearch):
         met = self.cells[Pass.MET]
         return None if met == NEVER else met
 
+    def before(self, count: int, row: Row) -> Row | None:
+        """One of the first states of the store, which are expanded, that leads to the row; they are that few."""
+        words = self.layout.words
+        self.fill(count, 2 * count)
+        self.reach(lambda: None, wholly=True)
+        self.rows.write(0, row)
+        met = self.strike(1, out=False)
+        return None if met is None else self.store.states.read(self.store.parents[met] * words, words)
+
 
 @dataclass(slots=True)
-class DiskSearch(FilledSearch):
-    """The search, in a folder. Numbers of states are those of the part that is in memory, which is of the `level`.
+class LevelledSearch(FilledSearch, ABC):
+    """A search level by level, in a folder. Numbers of states are those of the part that is in memory, which is of the
+    `level`.
 
     `kept`: an earlier search that left its files in the folder. This one goes on with them, after `resume`.
     """
 
     folder: Path
     kept: KeptSearch | None = None
-    files: StateFiles = field(init=False)
     known: int = field(init=False, default=1)
     level: int = field(init=False, default=0)
-    _waiting: Array = field(init=False)
     _expanded: int = field(init=False, default=0)
     _shown: list[Shown] = field(init=False, default_factory=list)
     _noted: int = field(init=False, default=0)
@@ -154,17 +167,12 @@ class DiskSearch(FilledSearch):
     def __post_init__(self) -> None:
         FilledSearch.__post_init__(self)
         if self.kept is None:
-            self.files = StateFiles(self.folder, self.layout.words)
-            counts = self.deal(0, PARTS)
-            self.files.add_known(counts.index(1), self.rows, 1)
-            self.files.end_level()
+            forget(self.folder)
         else:
-            self.files = StateFiles(self.folder, self.layout.words, self.kept.ends)
             self.depth = len(self.kept.ends) - 2
             self.known, self._expanded = sum(self.kept.ends[-1]), sum(self.kept.ends[-2])
             self.team.workers[0].cells[Own.EDGES] = self.kept.transitions
             self._noted = self.kept.steps
-        self._waiting = Array(self.room // 4 * self.layout.words)
         self._work = self._levels()
 
     @property
@@ -180,6 +188,84 @@ class DiskSearch(FilledSearch):
         self._pause = pause
         return next(self._work, True) is None
 
+    @abstractmethod
+    def _levels(self) -> Iterator[None]:
+        """Expands a part of a level, or looks through a part of what is reached, again and again until all is done."""
+
+    # --- going on later --------------------------------------------------------------------------
+
+    def note(self, name: str, number: int, *, by_action: bool) -> None:
+        row = self.store.states.read(number * self.layout.words, self.layout.words)
+        self._shown.append(Shown(name, by_action, self.level, row, len(self.table.entries)))
+
+    def _keep(self, ends: list[list[int]], files: list[list[str]]) -> None:
+        """Notes what is known up to the last whole level, which is in files that outlast the machine's failing."""
+        keys, table = self.table.entries.keys, self.table
+        kept = KeptSearch(
+            identity(self.request), self.capacity, ends, self.team.transitions, len(keys),
+            table.checksum(), tuple(self._shown), "fault" in self.found, files,
+        )  # fmt: skip
+        keep(self.folder, kept, keys[self._noted :])
+        self._noted = len(keys)
+
+    def resume(self) -> Iterator[tuple[str, bool]]:
+        """Learns the steps of the search that goes on. In between, each state that showed a violation is in memory,
+        with number 0; gives the property, and whether an action violates it.
+
+        Raises:
+            NotOnDisk: the steps do not come out as they did.
+        """
+        if self.kept is None:
+            return
+        keys = steps_of(self.folder, self.kept)
+        for shown in self.kept.violations:
+            self._learn(keys[len(self.table.entries) : shown.steps])
+            self.level = shown.level
+            self.store.states.write(0, shown.row)
+            self.fill(1, 1)
+            yield shown.name, shown.by_action
+        self._learn(keys[len(self.table.entries) :])
+        if self.table.checksum() != self.kept.checksum:
+            raise NotOnDisk(f"{self.folder} has the states of another version; name another folder, or remove it")
+        if self.kept.faulty:
+            self.found["fault"] = 0  # the state was shown above, if it is to be shown
+
+    # --- counterexamples -------------------------------------------------------------------------
+
+    def line_to(self, number: int) -> list[State]:
+        """The states from the initial one to this one: of each, one that leads to it is looked for in its level."""
+        words = self.layout.words
+        line = [self.store.states.read(number * words, words)]
+        back = self._looking_back()
+        for level in range(self.level - 1, -1, -1):
+            found = back(level, line[-1])
+            assert found is not None, f"no state of level {level} leads to one of the next"
+            line.append(found)
+        return [self.layout.decode(row) for row in reversed(line)]
+
+    @abstractmethod
+    def _looking_back(self) -> Callable[[int, Row], Row | None]:
+        """A function from a level and a row to a state of the level that leads to the row."""
+
+
+@dataclass(slots=True)
+class DiskSearch(LevelledSearch):
+    """The search by this process alone: each part has one file for all levels."""
+
+    files: StateFiles = field(init=False)
+    _waiting: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        LevelledSearch.__post_init__(self)
+        if self.kept is None:
+            self.files = StateFiles(self.folder, self.layout.words)
+            counts = self.deal(0, PARTS)
+            self.files.add_known(counts.index(1), self.rows, 1)
+            self.files.end_level()
+        else:
+            self.files = StateFiles(self.folder, self.layout.words, self.kept.ends)
+        self._waiting = Array(self.room // 4 * self.layout.words)
+
     def _levels(self) -> Iterator[None]:
         while True:
             self.level = self.depth
@@ -191,7 +277,8 @@ class DiskSearch(FilledSearch):
                 return
             self.depth += 1
             if self.request.resources.folder is not None:
-                self._keep()
+                self.files.sync()
+                self._keep(self.files.ends, [])
 
     def _expand_level(self) -> Iterator[None]:
         store, words = self.store, self.layout.words
@@ -220,63 +307,12 @@ class DiskSearch(FilledSearch):
             self.store.moves, self.store.moved = self.store.moves + 1, 0
             yield
 
-    # --- going on later --------------------------------------------------------------------------
-
-    def note(self, name: str, number: int, *, by_action: bool) -> None:
-        row = self.store.states.read(number * self.layout.words, self.layout.words)
-        self._shown.append(Shown(name, by_action, self.level, row, len(self.table.entries)))
-
-    def _keep(self) -> None:
-        self.files.sync()
-        keys, table = self.table.entries.keys, self.table
-        kept = KeptSearch(
-            identity(self.request), self.capacity, self.files.ends, self.team.transitions, len(keys),
-            table.checksum(), tuple(self._shown),
-        )  # fmt: skip
-        keep(self.folder, kept, keys[self._noted :])
-        self._noted = len(keys)
-
-    def resume(self) -> Iterator[tuple[str, bool]]:
-        """Learns the steps of the search that goes on. In between, each state that showed a violation is in memory,
-        with number 0; gives the property, and whether an action violates it.
-
-        Raises:
-            NotOnDisk: the steps do not come out as they did.
-        """
-        if self.kept is None:
-            return
-        keys = steps_of(self.folder, self.kept)
-        for shown in self.kept.violations:
-            self._learn(keys[len(self.table.entries) : shown.steps])
-            self.level = shown.level
-            self.store.states.write(0, shown.row)
-            self.fill(1, 1)
-            yield shown.name, shown.by_action
-        self._learn(keys[len(self.table.entries) :])
-        if self.table.checksum() != self.kept.checksum:
-            raise NotOnDisk(f"{self.folder} has the states of another version; name another folder, or remove it")
-
-    # --- counterexamples -------------------------------------------------------------------------
-
-    def line_to(self, number: int) -> list[State]:
-        """The states from the initial one to this one: of each, one that leads to it is looked for in its level."""
-        words = self.layout.words
-        line = [self.store.states.read(number * words, words)]
+    def _looking_back(self) -> Callable[[int, Row], Row | None]:
         back = FilledSearch(self.request, self.table, self.capacity, Allotment(self.allotment.memory // 4, 1))
-        for level in range(self.level - 1, -1, -1):
-            line.append(self._before(back, level, line[-1]))
-        return [self.layout.decode(row) for row in reversed(line)]
-
-    def _before(self, back: FilledSearch, level: int, row: tuple[int, ...]) -> tuple[int, ...]:
-        """A state of the level that leads to the row."""
-        words = self.layout.words
         most = max(1, back.room // (2 * self.layout.branching))
-        for count in self.files.level(level, back.store.states, most):
-            back.fill(count, 2 * count)
-            done = back.reach(lambda: None)
-            assert done == count
-            back.rows.write(0, row)
-            met = back.strike(1, out=False)
-            if met is not None:
-                return back.store.states.read(back.store.parents[met] * words, words)
-        raise AssertionError(f"no state of level {level} leads to one of the next")
+
+        def before(level: int, row: Row) -> Row | None:
+            levels = self.files.level(level, back.store.states, most)
+            return next((found for found in (back.before(count, row) for count in levels) if found is not None), None)
+
+        return before

@@ -14,6 +14,7 @@ from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.quiescence import MOST_SETTLING, Unsettled, blocked, completed, stuck
 from thence.dsl.run.system import System
 from thence.proofs.explore import exploration
+from thence.proofs.explore.crew import CrewLost
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
     CUT_SHORT,
@@ -37,7 +38,8 @@ from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
 from thence.proofs.native.progress_measure import Measure, NoMeasure, Regress, arrivals_are_progress
 from thence.proofs.native.search import NativeSearch, Overflow
-from thence.proofs.native.sieve import Quiet, Sieve
+from thence.proofs.native.sieve import Kind, Quiet, Sieve
+from thence.proofs.native.spread.search import WORKER_MEMORY, SpreadSearch
 from thence.proofs.native.state_store import OutOfMemory
 from thence.proofs.native.sweep_line import SweepLineSearch
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
@@ -173,6 +175,9 @@ class NativeEngine:
         self.allotment = Allotment.of(self.request.resources)
         if self.request.storage == "disk" and self.request.resources.threads is None:
             self.allotment = replace(self.allotment, threads=1)
+        if self.request.resources.crew is not None:
+            assert self.request.storage == "disk", "workers keep states in files"
+            self.allotment = Allotment(self.request.resources.memory or WORKER_MEMORY, 1)
         self._shape = shape_of(self.request.system)
         if self.request.storage == "layers" and self._shape.places > 1:
             raise NoMeasure("the application follows programs")
@@ -271,6 +276,8 @@ class NativeEngine:
             self.result.why_incomplete = str(why)
         except OSError as error:
             self.result.why_incomplete = f"files of states: {error}"
+        except CrewLost as lost:
+            self.result.why_incomplete = str(lost)
         except KeyboardInterrupt:
             self.result.why_incomplete = "interrupted"
         self._count()
@@ -301,19 +308,7 @@ class NativeEngine:
         self._sieves.clear()
         self._tails, self._starved_after = Tails(request.system, limit=request.limit_beyond), None
         search = self.search = self._new_search()
-        if self._judges_elsewhere:
-            self._sieves["locals"] = Sieve(search, ("locals",), Quiet.NOT_ONLY)
-        if request.properties & {formula.name for formula in request.system.protocol.rest}:
-            self._sieves["rest"] = self._sieve_silent(search)
-        if DEADLOCK_FREE in request.properties:
-            self._sieves["blocked"] = self._sieve_silent(search)
-        if COMPLETES in request.properties and self._shape.places > 1:
-            self._sieves["completed"] = Sieve(search, ("locals", "sends"), Quiet.NOT_ONLY)
-        if DELIVERED in request.properties and not is_decided_at_rest(request.system):
-            whole = len(self._tails.fairness.receive) < len(request.system.protocol.packets)
-            self._sieves["tails"] = self._sieve_tails(search, quiet=not whole and self._shape.places == 1)
-        elif DELIVERED in request.properties and self._shape.places > 1:
-            self._sieves["stuck"] = self._sieve_tails(search, quiet=False)
+        self._sieves |= {name: Sieve(search, fields, quiet) for name, (fields, quiet) in self._kinds().items()}
         self._judge_initial(search)
         for name, by_action in search.resume():
             self._violated(search, name, 0, by_action=by_action)
@@ -323,6 +318,24 @@ class NativeEngine:
         self._judge(search)
         self._judge_endless(search)
 
+    def _kinds(self) -> dict[str, Kind]:
+        """The kinds of states that the interpreter judges one of each, where it judges any."""
+        properties, kinds = self.request.properties, dict[str, Kind]()
+        if self._judges_elsewhere:
+            kinds["locals"] = (("locals",), Quiet.NOT_ONLY)
+        if properties & {formula.name for formula in self.request.system.protocol.rest}:
+            kinds["rest"] = self._silent()
+        if DEADLOCK_FREE in properties:
+            kinds["blocked"] = self._silent()
+        if COMPLETES in properties and self._shape.places > 1:
+            kinds["completed"] = (("locals", "sends"), Quiet.NOT_ONLY)
+        if DELIVERED in properties and not is_decided_at_rest(self.request.system):
+            whole = len(self._tails.fairness.receive) < len(self.request.system.protocol.packets)
+            kinds["tails"] = self._with_tails(quiet=not whole and self._shape.places == 1)
+        elif DELIVERED in properties and self._shape.places > 1:
+            kinds["stuck"] = self._with_tails(quiet=False)
+        return kinds
+
     def _new_search(self) -> NativeSearch:
         match self.request.storage:
             case "exact":
@@ -330,7 +343,10 @@ class NativeEngine:
             case "disk":
                 assert self._folder is not None
                 kept, self._kept = self._kept, None
-                return DiskSearch(self.request, self._table, self.capacity, self.allotment, self._folder, kept)
+                crew, asked = self.request.resources.crew, (self.request, self._table, self.capacity, self.allotment)
+                if crew is None:
+                    return DiskSearch(*asked, self._folder, kept)
+                return SpreadSearch(*asked, self._folder, kept, crew=crew, kinds=tuple(self._kinds().values()))
             case "layers":
                 return SweepLineSearch(self.request, self._table, self.capacity, self.allotment)
             case _:
@@ -413,18 +429,16 @@ class NativeEngine:
         if ended is not None:
             self._violated(search, name, number, by_action=False)
 
-    def _sieve_silent(self, search: NativeSearch) -> Sieve:
-        """Tells states apart in which nothing can arrive: nothing is in flight, or programs keep it from arriving."""
+    def _silent(self) -> Kind:
+        """States in which nothing can arrive: nothing is in flight, or programs keep it from arriving."""
         fields = ("locals", "sends", "ticks")
-        if self._shape.places > 1:
-            return Sieve(search, ("network", *fields), Quiet.NOT_ONLY)
-        return Sieve(search, fields, Quiet.SILENT)
+        return (("network", *fields), Quiet.NOT_ONLY) if self._shape.places > 1 else (fields, Quiet.SILENT)
 
-    def _sieve_tails(self, search: NativeSearch, *, quiet: bool) -> Sieve:
-        """Tells states apart whose tails may differ."""
+    def _with_tails(self, *, quiet: bool) -> Kind:
+        """States whose tails may differ."""
         fairness = self._tails.fairness
-        fields = ["locals", "due", "addressed", *["sends"] * fairness.send, *["ticks"] * bool(fairness.inputs)]
-        return Sieve(search, fields if quiet else ["network", *fields], Quiet.WAITING if quiet else Quiet.NOT_ONLY)
+        fields = ("locals", "due", "addressed", *["sends"] * fairness.send, *["ticks"] * bool(fairness.inputs))
+        return (fields, Quiet.WAITING) if quiet else (("network", *fields), Quiet.NOT_ONLY)
 
     def _judge_tails(self, search: NativeSearch, sieve: Sieve) -> None:
         for number in sieve.fresh():
@@ -467,7 +481,7 @@ class NativeEngine:
             )
             return
         if not self._arrivals_end and len(tails.fairness.receive) == len(request.system.protocol.packets):
-            self._judge_tails(search, self._sieve_tails(search, quiet=False))
+            self._judge_tails(search, Sieve(search, *self._with_tails(quiet=False)))
         if self._starved_after is not None and DELIVERED not in self.refuted:
             self._starves(search, self._starved_after)
         if self.symmetry is not None and DELIVERED not in self.refuted:

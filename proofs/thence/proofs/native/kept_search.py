@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from struct import pack, unpack
@@ -22,9 +22,14 @@ from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.native.layout import Capacity
 
 FORMAT: Final = "thence-states/1"
+FORMAT_SPREAD: Final = "thence-spread-states/1"
 LOCK: Final = "search.lock"
 MANIFEST: Final = "search.json"
 STEPS: Final = "steps"
+
+
+SPREAD: Final = ("level-", "found-", "again-", "kinds-", "tables-")
+"""How the names of the files begin that are made by `spread`."""
 
 
 class NotOnDisk(ValueError):
@@ -45,7 +50,9 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class KeptSearch:
-    """A search as it stood between two levels. `ends`: see `StateFiles`; `checksum`: of the steps, see `StepTable`."""
+    """A search as it stood between two levels. `ends`: see `StateFiles`; `checksum`: of the steps, see `StepTable`.
+    `faulty`: a step is a fault. `files`: by level and part, the file of the rows, where levels have their own, see
+    `spread`."""
 
     search: str
     capacity: Capacity
@@ -54,12 +61,15 @@ class KeptSearch:
     steps: int
     checksum: str
     violations: tuple[Shown, ...]
+    faulty: bool = False
+    files: list[list[str]] = field(default_factory=list)
 
 
 def identity(request: ExplorationRequest) -> str:
     """A hash of what is searched for: the same for the same protocol, workload, properties and reductions."""
     system = request.system
-    parts = (FORMAT, system.protocol, system.workload, sorted(request.properties), sorted(request.reductions))
+    kind = FORMAT if request.resources.crew is None else FORMAT_SPREAD
+    parts = (kind, system.protocol, system.workload, sorted(request.properties), sorted(request.reductions))
     return sha256(repr(parts).encode()).hexdigest()
 
 
@@ -95,7 +105,7 @@ def is_kept(folder: Path) -> bool:
 def remove(folder: Path) -> None:
     """Removes what the search left, and the folder, if nothing else is in it."""
     for path in folder.iterdir():
-        if path.name in (LOCK, MANIFEST, STEPS) or path.name.startswith(("known-", "reached-")):
+        if path.name in (LOCK, MANIFEST, STEPS) or path.name.startswith(("known-", "reached-", *SPREAD)):
             path.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
@@ -119,6 +129,11 @@ def recall(folder: Path, search: str) -> KeptSearch | None:
     if kept.search != search:
         raise NotOnDisk(f"{folder} has the states of another search; name another folder, or remove it")
     return kept
+
+
+def forget(folder: Path) -> None:
+    """A search begins anew: what an earlier one left is not gone on with."""
+    (folder / MANIFEST).unlink(missing_ok=True)
 
 
 def keep(folder: Path, kept: KeptSearch, fresh: Sequence[int]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -36,6 +37,24 @@ class Renaming:
         shared[Shared.RENAMED_PACKETS] = renaming.packets.address
         shared[Shared.CLASSES] = renaming.classes.address
         return renaming
+
+    def parts(self) -> list[memoryview]:
+        """What native code reads, as bytes, as far as numbers are used: the classes, then local states and packets by
+        permutation."""
+        local_states, packets = self.table.locals_used, self.table.packets_used + 1
+        found = [self.classes.view(0, local_states)]
+        for at in range(len(self.symmetry.group)):
+            found.append(self.locals.view(at << self.capacity.local_bits, local_states))
+            found.append(self.packets.view(at << self.capacity.packet_bits, packets))
+        return found
+
+    def take_parts(self, parts: Sequence[bytes]) -> None:
+        """What native code reads becomes that of another renaming of the same size, of which these are the parts."""
+        classes, *renamed = parts
+        self.classes.view(0, len(classes) // 4)[:] = classes
+        for at, (local_states, packets) in enumerate(zip(renamed[::2], renamed[1::2], strict=True)):
+            self.locals.view(at << self.capacity.local_bits, len(local_states) // 4)[:] = local_states
+            self.packets.view(at << self.capacity.packet_bits, len(packets) // 4)[:] = packets
 
     def extend(self) -> None:
         """Writes down the local states and packets that have become known since the last call."""

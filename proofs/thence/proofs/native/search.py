@@ -176,13 +176,14 @@ class NativeSearch:
         if self.renaming is not None:
             self.renaming.extend()
 
-    def _check_capacity(self) -> None:
+    def _check_capacity(self, *, overflowed: bool = False) -> None:
+        """Raises Overflow where the layout is too small. `overflowed`: some state had no room for its packets."""
         local_bits, packet_bits, slots = self.capacity.local_bits, self.capacity.packet_bits, self.capacity.slots
         if self.table.locals_used > 1 << local_bits:
             local_bits += 2
         if self.table.packets_used + 1 >= 1 << packet_bits:
             packet_bits += 1
-        if self.team.overflowed:
+        if overflowed or self.team.overflowed:
             slots = self.layout.slots + max(4, self.layout.slots // 2)
         wanted = Capacity(local_bits, packet_bits, slots)
         if wanted != self.capacity:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TypeAlias
 
 from thence.proofs.native.code.cells import Job
 from thence.proofs.native.memory import Array
@@ -20,6 +21,10 @@ class Quiet(IntEnum):
     NOT_ONLY = 0
     WAITING = 1
     SILENT = 2
+
+
+Kind: TypeAlias = tuple[tuple[str, ...], Quiet]
+"""The fields by which states are told apart, and which states are considered."""
 
 
 @dataclass(slots=True)

@@ -10,12 +10,33 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from thence.proofs.native.memory import Array
 
 PARTS: Final = 64
 """Into so many parts states are dealt, a power of two: two files each are open."""
+
+
+def write_rows(file: IO[bytes], rows: memoryview) -> None:
+    """Writes all bytes to a file that is not buffered."""
+    while rows:
+        rows = rows[file.write(rows) :]
+
+
+def read_rows(path: Path, start: int, rows: memoryview) -> None:
+    """Fills `rows` with the bytes of the file from `start` on.
+
+    Raises:
+        OSError: it has fewer.
+    """
+    with path.open("rb", buffering=0) as file:
+        file.seek(start)
+        while rows:
+            got = file.readinto(rows)
+            if not got:
+                raise OSError(f"{path} is shorter than it was")
+            rows = rows[got:]
 
 
 @dataclass(slots=True)
@@ -32,6 +53,8 @@ class StateFiles:
     def __post_init__(self) -> None:
         for part, end in enumerate(self.ends[-1]):
             with self._known(part).open("ab") as file:
+                if file.tell() < end * 8 * self.words:
+                    raise OSError(f"{self._known(part)} is shorter than it was")
                 file.truncate(end * 8 * self.words)
             self._reached(part).write_bytes(b"")
 
@@ -63,9 +86,7 @@ class StateFiles:
 
     def _append(self, path: Path, rows: Array, at: int, count: int) -> None:
         with path.open("ab", buffering=0) as file:
-            left = rows.view(at * self.words, count * self.words)
-            while left:
-                left = left[file.write(left) :]
+            write_rows(file, rows.view(at * self.words, count * self.words))
 
     def end_level(self) -> bool:
         """What became known since the last call is a level; whether there is anything in it."""
@@ -116,11 +137,4 @@ class StateFiles:
 
     def _fill(self, path: Path, rows: Array, at: int, start: int, count: int) -> None:
         """Reads `count` rows of the file, from `start` on, to the place `at` of the rows."""
-        with path.open("rb", buffering=0) as file:
-            file.seek(start * 8 * self.words)
-            left = rows.view(at * self.words, count * self.words)
-            while left:
-                got = file.readinto(left)
-                if not got:
-                    raise OSError(f"{path} is shorter than it was")
-                left = left[got:]
+        read_rows(path, start * 8 * self.words, rows.view(at * self.words, count * self.words))

@@ -71,6 +71,10 @@ class HashedEntries:
         else:
             self._put(key, entry)
 
+    def take(self, array: Array) -> None:
+        """The array of another table becomes that of this one, which native code reads; the keys stay unknown here."""
+        self.array, self._size = array, array.length // 2
+
     def _put(self, key: int, entry: int) -> None:
         stored = key + 1
         place = (stored * STEP_FACTOR & _WORD) >> 32 & self.mask
@@ -157,6 +161,21 @@ class StepTable:
             digest.update(b"%d %d " % (key, entry))
         digest.update(bytes(self.operations.array.view(0, self.operations.used)))
         return digest.hexdigest()
+
+    def parts(self) -> tuple[memoryview, memoryview, memoryview]:
+        """What native code reads, as bytes: the entries, the operations, the packets."""
+        return (
+            self.entries.array.view(0, self.entries.array.length), self.operations.array.view(0, self.operations.used),
+            self.packets.view(0, self.packets_used + 1),
+        )  # fmt: skip
+
+    def take_parts(self, entries: bytes, operations: bytes, packets: bytes) -> None:
+        """What native code reads becomes that of another table, of which these are the parts."""
+        array = Array(len(entries) // 8)
+        array.view(0, array.length)[:] = entries
+        self.entries.take(array)
+        self.operations.array.view(0, len(operations) // 8)[:] = operations
+        self.packets.view(0, len(packets) // 8)[:] = packets
 
     def _entry(self, key: int) -> int:
         local, given = key >> 32, key & _HALF

@@ -53,8 +53,15 @@ def explore(
     folder: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="With --storage disk: keep the files in this folder until the exploration is over. A stopped "
-            "exploration goes on from them."
+            help="With --storage disk or --master: keep the files in this folder until the exploration is over. A "
+            "stopped exploration goes on from them."
+        ),
+    ] = None,
+    master: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Let the workers of this Spark explore: local[N], or spark://HOST:PORT with --folder, a folder that "
+            "all of them see. States are kept in files, and --memory is for each task, by default 256M."
         ),
     ] = None,
     any_number: Annotated[
@@ -88,7 +95,7 @@ def explore(
     """Explores the protocol, or a mutant of it, in the chosen scopes."""
     settings = (*(setting or ()), *((ANY_NUMBER,) if any_number else ()))
     choice = Choice(file, scope, processes, sends, mutant, settings)
-    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage, folder)
+    manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage, folder, master)
     files = Files(None if svg is None else Drawing(svg, packets=not no_packets), itf, trace, pytest, html)
 
     def body(session: Session) -> Output:
@@ -113,10 +120,10 @@ def _explored(session: Session, choice: Choice, properties: Sequence[str], manne
         )  # fmt: skip
 
     seen: dict[str, None] = {}
-    options = manner.options(report)
     files.check()
-    chosen = targets(choice)
-    found = explored(chosen, properties, options)
+    with manner.opened(report) as options:
+        chosen = targets(choice)
+        found = explored(chosen, properties, options)
     output = _output(found)
     if found.complete:
         note = write_first(choice.file, zip(found.targets, found, strict=True), files)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from hashlib import sha256
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -25,6 +26,7 @@ class Kernel:
         expand: (shared, own): see `expansion`.
         rehash: (shared, start, end): see `store`.
         sift: (shared, job): see `sifting`.
+        digest: a hash of what is generated, the same wherever it is compiled.
         passes: (shared, cells), by name: what the store passes over its states for; see `sweep_store`, `disk_store`.
     """
 
@@ -33,6 +35,7 @@ class Kernel:
     sift: Callable[[int, int], None]
     seconds: float
     engine: Any
+    digest: str
     passes: Mapping[str, Callable[[int, int], None]]
 
 
@@ -59,9 +62,9 @@ def new_module() -> Any:
     return module
 
 
-def link(module: Any) -> Any:
-    """Optimises and links the code, or takes what was kept of it. The engine returned keeps it alive, and has the
-    addresses of its functions."""
+def link(module: object) -> Any:
+    """Optimises and links the code of a module, or of its text, or takes what was kept of it. The engine returned keeps
+    it alive, and has the addresses of its functions."""
     machine = _machine()
     text = str(module)
     key = key_of(text, machine)
@@ -91,7 +94,8 @@ def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
     started = time.perf_counter()
     module = new_module()
     store = Expansion(module, layout, properties).store
-    engine = link(module)
+    text = str(module)
+    engine, digest = link(text), sha256(text.encode()).hexdigest()
 
     def function(name: str, count: int) -> Any:
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * count)
@@ -99,5 +103,6 @@ def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
 
     passes = {name: function(name, 2) for name in store.passes}
     return Kernel(
-        function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine, passes
-    )
+        function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine,
+        digest, passes,
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+"""Rows in files that are written once, under names that nobody else uses, and are never changed.
+
+So a task that is done twice, or by a worker that is lost, spoils nothing: its files are there, and nobody names them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+from uuid import uuid4
+
+from thence.proofs.native.memory import Array
+from thence.proofs.native.state_files import read_rows, write_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """So many rows of a file, from `start` on."""
+
+    file: str
+    start: int
+    count: int
+
+
+def cut(stretches: Iterable[Stretch], most: int) -> Iterator[list[Stretch]]:
+    """The same rows in pieces of so many, the last one excepted."""
+    piece: list[Stretch] = []
+    have = 0
+    for stretch in stretches:
+        start, end = stretch.start, stretch.start + stretch.count
+        while start < end:
+            count = min(most - have, end - start)
+            piece.append(Stretch(stretch.file, start, count))
+            start, have = start + count, have + count
+            if have == most:
+                yield piece
+                piece, have = [], 0
+    if piece:
+        yield piece
+
+
+def read(folder: Path, stretches: Iterable[Stretch], rows: Array, words: int, most: int) -> Iterator[int]:
+    """Reads the rows, at most so many at a time; how many there are.
+
+    Raises:
+        OSError: a file is not there, or shorter than it was.
+    """
+    for piece in cut(stretches, most):
+        at = 0
+        for each in piece:
+            read_rows(folder / each.file, each.start * 8 * words, rows.view(at * words, each.count * words))
+            at += each.count
+        yield at
+
+
+@dataclass(slots=True)
+class RowWriter:
+    """A new file of rows in the folder, made with the first row. Its name begins with `kind`."""
+
+    folder: Path
+    kind: str
+    words: int
+    count: int = field(init=False, default=0)
+    name: str = field(init=False, default="")
+    _file: IO[bytes] | None = field(init=False, default=None)
+
+    def write(self, rows: Array, at: int, count: int) -> None:
+        """Writes so many rows, from the place `at` on."""
+        if count:
+            self._write(rows.view(at * self.words, count * self.words))
+            self.count += count
+
+    def write_row(self, row: bytes) -> None:
+        """Writes a row."""
+        self._write(memoryview(row))
+        self.count += 1
+
+    def _write(self, rows: memoryview) -> None:
+        if self._file is None:
+            self.name = new_name(self.kind)
+            self._file = (self.folder / self.name).open("xb", buffering=0)
+        write_rows(self._file, rows)
+
+    def close(self, *, lasting: bool = False) -> Stretch | None:
+        """All that was written, if anything. `lasting`: it outlasts the machine's failing."""
+        if self._file is None:
+            return None
+        if lasting:
+            os.fsync(self._file.fileno())
+        self._file.close()
+        return Stretch(self.name, 0, self.count)
+
+
+def new_name(kind: str) -> str:
+    """A name that nobody else uses."""
+    return f"{kind}-{uuid4().hex}"
