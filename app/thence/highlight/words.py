@@ -37,6 +37,7 @@ NAMING = (
 
 ONLY_BEFORE = {
     "after": r"(?= +[A-Za-z_])",
+    "ahead": r"(?= *[.,])(?<=\w ahead)",
     "before": r"(?= +[A-Za-z_])",
     "by": r"(?= +(?:induction|if|while|for)\b)|(?= *:)(?<![;,] by)(?<!\(by)(?<!  by)",
     "causal_send": r"(?=\()(?<=on causal_send)|(?=\(\w+\) +is\b)|(?= *:)(?<=change on causal_send)",

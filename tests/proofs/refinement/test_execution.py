@@ -486,7 +486,7 @@ def compared(link: ir.Link, seeds: Sequence[int]) -> Counter[str]:
 def test_library(name: str) -> None:
     specification = load(name).specification
     assert specification is not None
-    happened = compared(specification.links[0], range(80))
+    happened = compared(specification.links[0], range(100))
     assert happened["alike"] > 40
     assert not happened["unsupported"]
     assert not happened["longer"]
