@@ -293,14 +293,10 @@ class Terms:
                 return f"{text(target)} is None"
             case ir.Conditional(condition=condition, then=then, otherwise=otherwise):
                 return f"{text(then)} if {text(condition)} else {text(otherwise)}"
-            case ir.InFlight(kind=kind, ahead=None):
-                return f"in_flight(frame, {kind!r})"
             case ir.InFlight(kind=kind, ahead=other):
-                return f"ahead(frame, {kind!r}, {bare(other)})"
-            case ir.Placed(queue=queue, ahead=None):
-                return f"placed({bare(queue)})"
+                return f"in_flight(frame, {kind!r})" if other is None else f"ahead(frame, {kind!r}, {bare(other)})"
             case ir.Placed(queue=queue, ahead=other):
-                return f"placed({bare(queue)}, {bare(other)})"
+                return f"placed({bare(queue)})" if other is None else f"placed({bare(queue)}, {bare(other)})"
             case ir.Acted(verb=verb, kind=kind):
                 return f"frame.acted.get({(verb, kind)!r}, ())"
             case ir.Quantified():
