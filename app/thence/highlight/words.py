@@ -57,6 +57,7 @@ ONLY_BEFORE = {
     "queue": r"(?= +of\b)",
     "receive": r"(?<!fair receive)(?<!, receive)(?= *(?:;|$|#|from\b|[A-Za-z_]\w*(?:\(| *:)))",
     "replace": r"(?= +[A-Za-z_])",
+    "rest": r"(?<=at rest)",
     "self": r"(?= +sends\b)",
     "starvation": r"(?= +[A-Za-z_])",
     "to": r"(?! *\()",

@@ -136,8 +136,11 @@ def _proved(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specificati
 def _links(results: Sequence[Mapping[str, Any]], files: Sequence[ir.Specification]) -> str:
     subjects = {f"{link.protocol.name} to {link.machine.name}" for file in files for link in file.links}
     found = [each for each in results if each["kind"] == "link" and each["subject"] in subjects]
-    held = sum(each["verdict"] == "holds" for each in found)
-    return f"{held} of {len(found)} {'holds' if held == 1 else 'hold'} (L1)" if found else ""
+    scoped = [each for each in found if each["verdict"] != "proved"]
+    held = sum(each["verdict"] == "holds" for each in scoped)
+    parts = [f"{held} of {len(scoped)} {'holds' if held == 1 else 'hold'} (L1)"] * bool(scoped)
+    parts += [f"proved ({each['level']})" for each in found if each["verdict"] == "proved"]
+    return ", ".join(parts)
 
 
 def _implementation(results: Sequence[Mapping[str, Any]], protocol: str) -> str:
