@@ -14,7 +14,6 @@ from thence.api.sizes import byte_size
 from thence.api.specifications import Source, file_of, load
 from thence.api.statements import Explored, Results
 from thence.api.targets import Choice, Sends, Target, sends_text, targets
-from thence.conformance.extras import require
 from thence.dsl.find import known
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.scoped import asked_of
@@ -70,6 +69,8 @@ class Manner:
         if self.master is None:
             yield self.options(report)
             return
+        from thence.conformance.extras import require  # the playground has no conformance
+
         require("spark", "--master names a Spark")
         from thence.conformance.campaign.crew import sees_files, spark_crew
 
