@@ -236,11 +236,19 @@ def _eventual(
     own = {NAMES[sort][1]: sort}
     lines = [f"  eventually comes({NAMES[sort][1]}: {sort}): {writer.formula(own, 1, everything)} leads to"]
     lines[0] += f" {writer.formula(own, 1, everything)} by:"
-    for name in chance.sample(sorted(transitions.keys() - {"causal_send"}), 2):
+    without_end = {"nat", *writer.ordered} - {"process"}  # no variable of a step may have such values
+    able = sorted(
+        name
+        for name, types in transitions.items()
+        if name != "causal_send" and all(each == sort or each == "nat" or each not in without_end for each in types)
+    )
+    if not able:
+        return []
+    for name in chance.sample(able, min(2, len(able))):
         scope, arguments = dict(own), []
         for type_ in transitions[name]:
             fitting = [each for each, of in scope.items() if of == type_]
-            fresh = None if type_ == "nat" else writer.fresh(type_, scope)
+            fresh = None if type_ in without_end else writer.fresh(type_, scope)
             if fresh is None or (fitting and chance.random() < 0.5):
                 fresh = chance.choice(fitting) if fitting else "0"
             scope[fresh] = type_
