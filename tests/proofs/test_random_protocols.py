@@ -298,7 +298,7 @@ def compare(
     tally.violating += bool(expected.violations)
     states = set(interpretation.origins)
     for manner in MANNERS:
-        memory = 1 << 20 if manner.storage == "disk" else None
+        memory = 1 << 21 if manner.storage == "disk" else None
         resources = Resources(memory, manner.threads, crew=Shaky() if manner.spread else None)
         apart = manner.storage == "disk" and not is_decided_at_rest(request.system)
         chosen = ExplorationRequest(

@@ -9,6 +9,7 @@ protocol fails an `Assert`, and ends TLC.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
@@ -118,10 +119,16 @@ class _Writer:
         extra = [name for name, used in counters.items() if used]
         return ["local", "net", "pasts", "pending", "violated", "sends", *extra]
 
+    @property
+    def outbox(self) -> str:
+        """The field of a process's state for what its step emits: none of the protocol's variables."""
+        known = {variable.name for variable in self.protocol.state}
+        return next(name for name in ("out", *(f"out_{n}" for n in count(2))) if name not in known)
+
     def module(self) -> list[str]:
         procedures = {each.name: self.names.fresh(each.name) for each in self.protocol.procedures}
         packets = {kind.name: kind for kind in self.protocol.packets}
-        operators = Operators(procedures, packets)
+        operators = Operators(procedures, packets, self.outbox)
         return [
             "EXTENDS Thence",
             "",
@@ -231,7 +238,7 @@ class _Writer:
         zeros = f"[t \\in {{{', '.join(map(_quoted, self.counted))}}} |-> [p \\in Process |-> 0]]"
         fields = [f"{variable.name} |-> {tla(variable.initial, initial)}" for variable in self.protocol.state]
         first = [
-            f"/\\ local = [p \\in Process |-> [{', '.join([*fields, 'out |-> <<>>'])}]]",
+            f"/\\ local = [p \\in Process |-> [{', '.join([*fields, f'{self.outbox} |-> <<>>'])}]]",
             "/\\ net = EmptyMap",
             "/\\ pasts = [p \\in Process |-> {}]",
             "/\\ pending = EmptyMap",
@@ -258,9 +265,9 @@ class _Writer:
             "",
             "(* The handler of p has run, from flight and what the observer o knew, to the state s. *)",
             "Take(p, s, flight, o) ==",
-            "  LET seen == Observe(p, s.out, o) IN",
-            "  /\\ local' = [local EXCEPT ![p] = [s EXCEPT !.out = <<>>]]",
-            "  /\\ net' = Send(s.out, flight)",
+            f"  LET seen == Observe(p, s.{self.outbox}, o) IN",
+            f"  /\\ local' = [local EXCEPT ![p] = [s EXCEPT !.{self.outbox} = <<>>]]",
+            f"  /\\ net' = Send(s.{self.outbox}, flight)",
             "  /\\ pasts' = seen.pasts",
             "  /\\ pending' = seen.pending",
             "  /\\ violated' = seen.violated \\cap Checked",

@@ -40,10 +40,12 @@ def done(state: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Operators:
-    """Writes the bodies of one protocol. `procedures` gives the operator of each procedure."""
+    """Writes the bodies of one protocol. `procedures` gives the operator of each procedure; `outbox` is the field of a
+    process's state that holds what its step emits."""
 
     procedures: dict[str, str]
     packets: dict[str, ir.PacketKind]
+    outbox: str
 
     def body(self, statements: tuple[ir.Stmt, ...], scope: Scope) -> list[str]:
         """The lines of the expression that gives the state after the statements."""
@@ -114,7 +116,7 @@ class Operators:
         return [f"LET {following} == {value} IN{f'  (* {label} *)' if label else ''}", *rest]
 
     def _emitted(self, event: str, scope: Scope) -> str:
-        return f"[{scope.state} EXCEPT !.out = Append(@, {event})]"
+        return f"[{scope.state} EXCEPT !.{self.outbox} = Append(@, {event})]"
 
     def _sent(self, statement: ir.Send, scope: Scope) -> str:
         kind = self.packets[statement.kind]
