@@ -25,7 +25,7 @@ SHORTEST = {
     "no_ties": {"exclusive": 6},
     "ties_block": {"nobody_waits": 6, "served": 6},
     "overtaking": {"exclusive": 8, "in_order": 4, "not_lost": 4},
-    "tells_nobody": {"nobody_waits": 11, "served": 7},
+    "tells_nobody": {"nobody_waits": 4, "served": 7},
     "keeps_requests": {"nobody_waits": 13, "served": 8},
     "silent": {"served": 2},
     "deaf": {"after_those_known": 5, "served": 3},

@@ -66,7 +66,7 @@ def compare(specify: Specify, seed: int, tally: Counter[str]) -> None:
     if any("than" in why for why in undecided.values()):
         tally["bounded"] += 1
         return
-    cannot = {name for name, why in undecided.items() if "cannot be observed" in why}
+    cannot = {name for name, why in undecided.items() if "cannot be observed" in why or "a step is a fault" in why}
     assert undecided.keys() == cannot, (seed, undecided)
     lengths = {name: len(each.steps) for name, each in expected.violations.items() if name not in cannot}
     shallow = {name: length for name, length in lengths.items() if length <= DEPTH}

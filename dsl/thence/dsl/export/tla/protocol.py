@@ -293,12 +293,12 @@ class _Writer:
         for use in self.workload.inputs:
             lines += self._input(kept, use)
             choices.append(f"\\E p \\in Process : Input_{use.name}(p)")
-        for name, count, after in (
+        for name, counter, after in (
             ("Duplicate", "duplicates", self._copied(fifo)),
             ("Lose", "losses", self._lost(fifo)),
         ):
-            if count in kept:
-                lines += self._faulty(name, count, after)
+            if counter in kept:
+                lines += self._faulty(name, counter, after)
                 choices.append(f"\\E packet \\in InFlight : {name}(packet)")
         return [*lines, "Next ==", *(f"  \\/ {choice}" for choice in choices), "Spec == Init /\\ [][Next]_vars", ""]
 
