@@ -26,7 +26,7 @@ SHORTEST = {
     "ties_block": {"nobody_waits": 6, "served": 6},
     "overtaking": {"exclusive": 8, "in_order": 4, "not_lost": 4},
     "tells_nobody": {"nobody_waits": 4, "served": 7},
-    "keeps_requests": {"nobody_waits": 13, "served": 8},
+    "keeps_requests": {"nobody_waits": 5, "served": 8},
     "silent": {"served": 2},
     "deaf": {"after_those_known": 5, "served": 3},
     "by_arrival": {"exclusive": 6, "in_order": 5},

@@ -22,7 +22,7 @@ from thence.spec.verdict import Verdict
 LIMITS = Options(timeout_ms=2_000, solvers=("z3",))
 
 
-def judged(seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool) -> Counter[str]:
+def check_claims(seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool) -> Counter[str]:
     """How often claims are proved, refuted and unknown, and how often they are false in some small world."""
     text, machine, claims = machine_with_claims(seed)
     (typed,) = specify(text).machines
@@ -50,11 +50,11 @@ SHORT = ("6", "8", "16")
 @pytest.mark.long(but=SHORT)
 @pytest.mark.parametrize("seed", range(1, 151))
 def test_no_false_claim_is_proved(seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool) -> None:
-    judged(seed, specify, pool)
+    check_claims(seed, specify, pool)
 
 
 def test_some_claims_are_proved_and_some_are_false(
     specify: Callable[[str], ir.Specification], pool: SolverPool
 ) -> None:
-    counted = judged(13, specify, pool)
+    counted = check_claims(13, specify, pool)
     assert counted["proved"] and counted["false"] and counted["refuted"]
