@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import sees_actions
@@ -112,7 +111,17 @@ class _Search:
         return None
 
     def _values_of(self, variables: tuple[ir.Bound, ...]) -> Iterator[tuple[Value, ...]]:
-        yield from product(*[domain_of(variable, self.names)(self.frame) for variable in variables])
+        """All values of the variables; the domain of one may speak of those before it."""
+        if not variables:
+            yield ()
+            return
+        first, *others = variables
+        outside = self.frame.locals
+        for value in domain_of(first, self.names)(self.frame):
+            self.frame.locals = {**outside, first.name: value}
+            for more in list(self._values_of(tuple(others))):
+                yield (value, *more)
+        self.frame.locals = outside
 
     def _values(self, part: ir.Expr) -> Iterator[tuple[str, str]]:
         for text, term, type_ in ((text, term, term.type) for text, term in telling_parts(part)):

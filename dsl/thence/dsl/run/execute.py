@@ -410,7 +410,8 @@ def telling_parts(condition: ir.Expr) -> list[tuple[str, ir.Expr]]:
                 for variable in variables:
                     if variable.domain is not None:
                         visit(variable.domain, bound)
-                visit(body, bound | {variable.name for variable in variables})
+                    bound |= {variable.name}
+                visit(body, bound)
             case ir.Lookup(target=target) | ir.FieldOf(target=target) if _mentions(part, bound):
                 visit(target, bound)
             case ir.Literal_() | ir.Zero():
@@ -436,7 +437,11 @@ def _mentions(part: ir.Expr, bound: frozenset[str]) -> bool:
             return _mentions(left, bound) or _mentions(right, bound)
         case ir.StateOf(process=owner):
             return owner is not None and _mentions(owner, bound)
-        case ir.SelfProcess() | ir.Literal_() | ir.Zero() | ir.InFlight() | ir.Placed() | ir.Acted():
+        case ir.InFlight(ahead=other):
+            return other is not None and _mentions(other, bound)
+        case ir.Placed(queue=queue, ahead=other):
+            return _mentions(queue, bound) or (other is not None and _mentions(other, bound))
+        case ir.SelfProcess() | ir.Literal_() | ir.Zero() | ir.Acted():
             return False
         case ir.Some(item=item):
             return _mentions(item, bound)
