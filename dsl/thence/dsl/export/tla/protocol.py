@@ -9,7 +9,7 @@ protocol fails an `Assert`, and ends TLC.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
@@ -123,7 +123,7 @@ class _Writer:
     def outbox(self) -> str:
         """The field of a process's state for what its step emits: none of the protocol's variables."""
         known = {variable.name for variable in self.protocol.state}
-        return next(name for name in ("out", *(f"out_{n}" for n in count(2))) if name not in known)
+        return next(name for name in chain(["out"], (f"out_{n}" for n in count(2))) if name not in known)
 
     def module(self) -> list[str]:
         procedures = {each.name: self.names.fresh(each.name) for each in self.protocol.procedures}
