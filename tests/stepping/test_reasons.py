@@ -103,3 +103,25 @@ def test_every_invariant_of_the_library_has_a_reason_in_the_states_of_a_run(name
                 given = reason(session.system, state, formula)
                 if given is None:
                     assert "no value" in wrong[formula.name].detail
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "forall MSG(m) in flight. forall MSG(n) in flight ahead. m = n",
+        "forall MSG(m) in flight, MSG(n) in flight ahead. m = n",
+        "exists MSG(m) in flight. (count MSG(n) in flight ahead. n != m) = 1",
+    ],
+)
+def test_packets_ahead_are_those_of_the_packet_around(formula: str) -> None:
+    text = TEXT.format(f"  invariant asked: {formula}").replace("reliable, reordering", "reliable, fifo")
+    found = load_bytes(Path("counting.thence"), text.encode())
+    assert found.specification is not None, found.diagnostics
+    protocol = found.specification.protocols[0]
+    system = system_of(protocol, ir.Workload(2, (2, 0), ((1,), ())))
+    state = system.initial()
+    for _ in range(2):
+        state = system.apply(state, next(each for each in system.enabled(state) if each.kind == "send")).state
+    told = reason(system, state, protocol.invariants[0])
+    assert told is not None
+    assert told.holds == formula.startswith("exists")
