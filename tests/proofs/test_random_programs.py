@@ -56,7 +56,7 @@ def suits(draw: Draw) -> bool:
 
 
 @pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 240, 12))
+@pytest.mark.parametrize("start", range(0, 120, 12))
 def test_every_engine_follows_programs(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     keep_small(monkeypatch)
     tally = Tally()

@@ -54,7 +54,7 @@ def searched(protocol: ir.Protocol, workload: ir.Workload, limit: int = 60) -> N
 
 
 @pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 300, 30))
+@pytest.mark.parametrize("start", range(0, 150, 30))
 def test_steps_of_random_protocols(specify: Specify, compared: list[int], start: int) -> None:
     for seed in range(start, start + 30):
         draw = Draw(seed)
@@ -201,7 +201,7 @@ class Statements:
 
 
 @pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 2_000, 200))
+@pytest.mark.parametrize("start", range(0, 1_000, 200))
 def test_random_statements(compared: list[int], start: int) -> None:
     """In the states that earlier steps lead to; a step at fault changes nothing."""
     accepted = 0
