@@ -189,7 +189,8 @@ The table has a row for each.
 - **explored**: statements about every run of a finite scope (level L1).
 - **proved**: statements about any number of processes and messages. L3 means that two solvers agree, L2 that one solver
   proves it.
-- **links**: every step of the protocol is a step of the machine that is proved, checked in finite scopes.
+- **links**: every step of the protocol is a step of the machine that is proved, checked in finite scopes (L1); some are
+  proved for any number of processes and messages, too.
 - **implementation**: the Python class that ships with Thence, tested against the protocol.
 - **mutants killed**: faults that were put in on purpose and that the checks find.
 - **printed faults shown**: faults of the algorithm as its paper prints it; see [errata](errata.md).
