@@ -28,7 +28,7 @@ SHORTEST = {
     "proposes_again": {"distinct": 4, "delivered": 14},
     "decides_with_each_answer": {"total_order": 10, "at_most_once": 7, "one_decision": 10},
     "delivers_one": {"delivered": 14, "nothing_is_left": 14},
-    "keeps_its_answers": {"nothing_is_left": 14},
+    "keeps_its_answers": {"nothing_is_left": 7},
     "to_its_sender": {"no_creation": 1},
 }
 
