@@ -9,7 +9,6 @@ protocol fails an `Assert`, and ends TLC.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain, count
 
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
@@ -122,8 +121,7 @@ class _Writer:
     @property
     def outbox(self) -> str:
         """The field of a process's state for what its step emits: none of the protocol's variables."""
-        known = {variable.name for variable in self.protocol.state}
-        return next(name for name in chain(["out"], (f"out_{n}" for n in count(2))) if name not in known)
+        return Names({variable.name for variable in self.protocol.state}).fresh("out")
 
     def module(self) -> list[str]:
         procedures = {each.name: self.names.fresh(each.name) for each in self.protocol.procedures}
