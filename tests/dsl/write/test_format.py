@@ -467,7 +467,7 @@ def body_cases(draw: st.DrawFn) -> Case:
 
 
 def on_lines_of_headers(lines: list[str], random: Random) -> list[str]:
-    """The lines of a block, in which headers have some of their bodies behind them: one header, or simple statements."""
+    """The lines of a block; behind some headers stand their bodies: one header, or simple statements."""
     found: list[str] = []
     depth = len(lines[0]) - len(lines[0].lstrip())
     at = 0
