@@ -20,9 +20,9 @@ from thence.dsl.check.protocol import check_protocol
 from thence.dsl.check.result_names import check_names_of_file
 from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
+from thence.dsl.check.terms.absent_keys import warn_of_absent_keys
 from thence.dsl.check.terms.kept_names import without_echoes
 from thence.dsl.check.theory import check_theorem, check_theory
-from thence.dsl.check.terms.absent_keys import warn_of_absent_keys
 from thence.dsl.check.unused import warn_of_unexplored, warn_of_unused
 from thence.dsl.check.workload import Settings
 from thence.dsl.ir.traversal import depth
