@@ -27,6 +27,7 @@ from thence.conformance.systems.system import Limits
 from thence.dsl import ir
 from thence.dsl.check.settings import Unsettled, links_of
 from thence.dsl.find import named_protocol, parted, specification
+from thence.dsl.ir.topology import Edges
 from thence.dsl.text.diagnostics import nearest
 from thence.spec.verdict import Level, Result, Verdict
 from thence.spec.words import counted
@@ -194,16 +195,21 @@ def _settings(drive: Drive, terms: Terms, protocol: ir.Protocol | None, subject:
     default = subject.settings(drive.processes) if protocol is None else settings_for(protocol, drive.processes)
     given = {name: value for name, value in terms.network.items() if value is not None}
     if "links" in given:
-        try:
-            given["links"] = links_of(given["links"], drive.processes)
-        except Unsettled as reason:
-            raise BadRequest(f"--links: {reason}") from reason
+        given["links"] = links_given(given["links"], drive.processes)
     try:
         settings = replace(default, **given)
     except ValueError as error:
         raise BadRequest(str(error)) from error
     claims = (*terms.claims, "total_order") if given.get("total_order") else terms.claims
     return settings.claiming(claims) if terms.claims else settings
+
+
+def links_given(text: str, processes: int) -> Edges:
+    """The links of `--links`, in the words of a scope. Raises: BadRequest."""
+    try:
+        return links_of(text, processes)
+    except Unsettled as reason:
+        raise BadRequest(f"--links: {reason}") from reason
 
 
 def driven_results(drive: Drive, driven: Driven) -> tuple[Result, ...]:

@@ -26,12 +26,12 @@ def _made(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _refused(results: Sequence[Result]) -> Iterator[str]:
-    """The scopes of each reason; small scopes are never reduced, and are left out."""
+    """Each reason once, with its scopes; small scopes are never reduced, and are left out."""
     reasons: dict[tuple[str, str], dict[str, None]] = {}
     for result in results:
         where = f"{result.subject} {result.name.rpartition(': ')[0]}"
         for name, why in result.facts.get("refused", {}).items():
             if why != FEW:
-                reasons.setdefault((where, why), {})[name] = None
-    for (where, why), names in reasons.items():
-        yield f"not reduced by {', '.join(names)}: {where}: {why}"
+                reasons.setdefault((name, why), {})[where] = None
+    for (name, why), scopes in reasons.items():
+        yield f"not reduced by {name}: {', '.join(scopes)}: {why}"

@@ -97,6 +97,8 @@ def limits(result: Result) -> list[str]:
         shown.append(f"not tried: {', '.join(facts['not_tried'])}")
     if facts.get("cannot_refute"):
         shown.append(f"cannot be refuted here: {facts['cannot_refute']}")
+    if facts.get("asks_for_more"):
+        shown.append(str(facts["asks_for_more"]))
     if facts.get("bound") and result.verdict is Verdict.HOLDS:
         shown.append(f"within {_count(facts['bound']['steps'], 'steps')} only")
     return shown

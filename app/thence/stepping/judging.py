@@ -27,7 +27,8 @@ class Answer:
     Attributes:
         step: the step after which it was first violated or reached, from 1; 0 is the beginning; None where it was not.
         why: in words; empty where there is nothing to add.
-        here: of invariants: whether the formula is true in the state where the run stands.
+        here: of invariants: whether the formula is true in the state where the run stands; of formulas about actions
+            only where the last step decides: it makes one false, or one that some run is to reach true.
     """
 
     property: str
@@ -61,12 +62,9 @@ def judge(session: Session, name: str) -> Answer:
     ends = (*session.protocol.liveness, *(each.name for each in session.protocol.rest))
     if name in (DELIVERED, DEADLOCK_FREE, COMPLETES, *ends):
         return _at_the_end(session, name)
-    if name in session.system.of_steps and name in session.protocol.witnesses:
-        found = [{finding.property for finding in step.outcome.findings} for step in session.steps]
-        first = next((at for at, names in enumerate(found, 1) if name in names), None)
-        return Answer(name, "not reached" if first is None else "reached", first)
-    invariants = {each.name for each in session.protocol.invariants} - session.system.of_steps
-    if name in invariants:
+    if name in session.system.of_steps:
+        return _of_steps(session, name)
+    if name in {each.name for each in session.protocol.invariants}:
         return _of_states(session, name)
     for number, step in enumerate(session.steps, 1):
         for finding in step.outcome.findings:
@@ -86,6 +84,18 @@ def _watching(session: Session, name: str) -> Session:
     again = Session(session.subject, watching(session.protocol, (name,)), session.workload)
     again.steps = list(replay(again.system, session.recorded()))
     return again
+
+
+def _of_steps(session: Session, name: str) -> Answer:
+    """Of a formula about an action: it is judged right after each step."""
+    witness = name in session.protocol.witnesses
+    found = [next((one for one in step.outcome.findings if one.property == name), None) for step in session.steps]
+    first = next((at for at, finding in enumerate(found, 1) if finding is not None), None)
+    here = witness if found and found[-1] is not None else None
+    if witness:
+        return Answer(name, "not reached" if first is None else "reached", first, here=here)
+    why = "" if first is None or (finding := found[first - 1]) is None else describe(finding)
+    return Answer(name, "not violated" if first is None else "violated", first, why, here)
 
 
 def _of_states(session: Session, name: str) -> Answer:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import sees_actions
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.actions import State
-from thence.dsl.run.evaluate import Frame, Names, compile_expression, domain_of
+from thence.dsl.run.evaluate import Frame, Names, compile_expression, domain_of, field_position
 from thence.dsl.run.execute import telling_parts
+from thence.dsl.run.narrate import NarratedStep
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Value, show
 from thence.dsl.text.syntax import Span
+from thence.dsl.write.packet_names import field_names, with_field_names
 from thence.dsl.write.show import show_expression
 
 MOST = 10_000
@@ -38,11 +41,19 @@ class Reason:
     span: Span
 
 
-def reason(system: System, state: State, formula: ir.NamedFormula) -> Reason | None:
-    """Why an invariant has the value that it has in a state; None where it has none, as a formula about an action."""
-    if sees_actions(formula):
-        return None
+def reason(system: System, state: State, formula: ir.NamedFormula, step: NarratedStep | None = None) -> Reason | None:
+    """Why an invariant has the value that it has in a state; None where it has none.
+
+    A formula about an action has a value right after a `step` that has such an action: then the state is that after it.
+    """
     search = _Search(system, state)
+    if sees_actions(formula):
+        search.frame.acted = (
+            {} if step is None else system.acts(step.outcome.state, step.action, step.outcome.emissions)
+        )
+        acted = (node for node in nodes(formula) if isinstance(node, ir.Acted))
+        if not any((node.verb, node.kind) in search.frame.acted for node in acted):
+            return None
     try:
         return search.reason(formula.body, ())
     except Fault:
@@ -53,6 +64,7 @@ class _Search:
     """Descends from a formula to the part that decides, along parts whose values decide the whole."""
 
     def __init__(self, system: System, state: State) -> None:
+        self.names_of_fields: dict[tuple[str, str], str] = {}
         self.names = Names({variable.name: at for at, variable in enumerate(system.protocol.state)})
         self.frame = Frame(processes=system.workload.processes, all_states=system.locals_of(state))
         self.frame.flying = system.flying(state)
@@ -70,12 +82,27 @@ class _Search:
             case ir.Quantified(kind="forall" | "exists") if self._is_decided_by_one(part):
                 bound = self._binding(part)
                 if bound is not None:
-                    more = tuple((name, text) for name, _, text in bound)
-                    self.frame.locals |= {name: value for name, value, _ in bound}
+                    more = [
+                        pair
+                        for each, value in zip(part.variables, bound, strict=True)
+                        for pair in self._told(part, each, value)
+                    ]
+                    self.frame.locals |= {each.name: value for each, value in zip(part.variables, bound, strict=True)}
                     return self.reason(part.body, (*witness, *more))
             case _:
                 pass
-        return Reason(witness, show_expression(part), bool(self.value(part)), tuple(self._values(part)), part.span)
+        text = show_expression(with_field_names(part, self.names_of_fields))
+        return Reason(witness, text, bool(self.value(part)), tuple(self._values(part)), part.span)
+
+    def _told(self, part: ir.Quantified, variable: ir.Bound, value: Value) -> Iterator[tuple[str, str]]:
+        """The variable and its value; in place of one for packets or actions the names of its fields, and theirs."""
+        own = field_names(variable, part, self.names_of_fields.values())
+        self.names_of_fields |= own
+        if not own:
+            yield variable.name, show(value, variable.type)
+        for (_, label), name in own.items():
+            at = field_position(variable.type, label)
+            yield name, show(value[at], variable.type.fields[at][1])  # type: ignore[union-attr]
 
     def _decisive(self, part: ir.Connective) -> ir.Expr | None:
         """The side that makes the whole what it is, if one side alone does."""
@@ -93,7 +120,7 @@ class _Search:
     def _is_decided_by_one(self, part: ir.Quantified) -> bool:
         return bool(self.value(part)) == (part.kind == "exists")
 
-    def _binding(self, part: ir.Quantified) -> tuple[tuple[str, Value, str], ...] | None:
+    def _binding(self, part: ir.Quantified) -> tuple[Value, ...] | None:
         """The first values of the variables that decide."""
         wanted = part.kind == "exists"
         body = compile_expression(part.body, self.names)
@@ -101,12 +128,11 @@ class _Search:
         for number, values in enumerate(self._values_of(part.variables)):
             if number >= MOST:
                 break
-            named = tuple((each.name, value) for each, value in zip(part.variables, values, strict=True))
-            self.frame.locals = {**outside, **dict(named)}
+            named = {each.name: value for each, value in zip(part.variables, values, strict=True)}
+            self.frame.locals = {**outside, **named}
             if bool(body(self.frame)) == wanted:
                 self.frame.locals = outside
-                shown = zip(named, part.variables, strict=True)
-                return tuple((name, value, show(value, each.type)) for (name, value), each in shown)
+                return values
         self.frame.locals = outside
         return None
 
@@ -124,8 +150,8 @@ class _Search:
         self.frame.locals = outside
 
     def _values(self, part: ir.Expr) -> Iterator[tuple[str, str]]:
-        for text, term, type_ in ((text, term, term.type) for text, term in telling_parts(part)):
+        for _, term in telling_parts(part):
             try:
-                yield text, show(self.value(term), type_)
+                yield show_expression(with_field_names(term, self.names_of_fields)), show(self.value(term), term.type)
             except Fault:
                 continue

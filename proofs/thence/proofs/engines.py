@@ -121,8 +121,9 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
     reason = why_not(system)
     if reason is not None:
         result = Interpretation(request).run()
-        result.refused = dict.fromkeys(request.reductions, reason)
-        if "symmetry" in result.refused and compares_processes(system.protocol):
+        few = result.complete and result.states <= SMALL and not by_name
+        result.refused = dict.fromkeys(request.reductions, FEW if few else reason)
+        if not few and "symmetry" in result.refused and compares_processes(system.protocol):
             result.refused["symmetry"] = COMPARES
         return result, system
     if request.storage == "disk":

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from thence.conformance.harness.harness import run_case
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl.find import NotThere, Rejected, named_protocol, parted
 from thence.dsl.load import SourceError
+from thence.impl.dijkstra_scholten import DijkstraScholten
 from thence.impl.mf import MF as MFImplementation
 
 RUNNER = "thence.conformance.campaign.one_system:campaign_runner"
@@ -222,3 +224,28 @@ def test_claims_and_strictness_are_parameters() -> None:
     assert rerun(read_case(strictly[0].operations_json)).kinds == {"nonconformance"}
     with pytest.raises(ValueError, match="strict is True"):
         campaign_runner({**late, "strict": True})
+
+
+class Deaf(DijkstraScholten):
+    """It does not listen to what it is told of its neighbors."""
+
+    def __init__(self, identity: int, processes: int, neighbors: Set[int] | None = None) -> None:
+        super().__init__(identity, processes)
+
+
+def test_the_links_of_an_overlay_are_parameters() -> None:
+    links = [[0, 1], [1, 0], [1, 2], [2, 1]]
+    shipped = {"system": "thence.impl.dijkstra_scholten:DijkstraScholten", "protocol": "dijkstra_scholten"}
+    deaf = {**shipped, "system": f"{__name__}:Deaf"}
+    failing = {}
+    for name, params in (("all", deaf), ("given", {**deaf, "links": links}), ("shipped", {**shipped, "links": links})):
+        outcomes = [each for each in map(campaign_runner(params), range(20)) if each.findings]
+        failing[name] = len(outcomes)
+        for outcome in outcomes[:3]:
+            assert outcome.operations_json is not None
+            recorded = read_case(outcome.operations_json)
+            assert recorded.settings.links == tuple(map(tuple, links))
+            assert tuple(map(str, rerun(recorded).findings)) == outcome.findings
+    assert failing["all"] == failing["shipped"] == 0 < failing["given"]
+    with pytest.raises(SubjectError, match="the network of mf is none"):
+        campaign_runner({**MF, "protocol": "mf", "links": links})

@@ -23,6 +23,7 @@ from thence.conformance.mutation.implementation_judge import (
 from thence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
 from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
 from thence.conformance.mutation.protocol_judge import Baseline, baseline, judge_protocol
+from thence.conformance.mutation.run import implementation_settings
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load, load_bytes
@@ -155,6 +156,30 @@ def test_an_implementation_that_fails_by_itself_is_not_mutated() -> None:
     assert rst is not None
     with pytest.raises(SubjectError, match="fails without a fault"):
         implementation_baseline("thence.impl.mf:MF", rst.protocols[0], settings_for(rst.protocols[0]))
+
+
+def test_an_implementation_on_links_of_an_overlay() -> None:
+    """A mutant that takes all others for its neighbors: a fault on links only, where nothing is equal in scopes."""
+    system = "thence.impl.dijkstra_scholten:DijkstraScholten"
+    protocol = load_protocol("dijkstra_scholten")
+    load_subject(system, 3)
+    links = ((0, 1), (1, 0), (1, 2), (2, 1))
+    text = implementation_text(system)
+    deaf = text.replace("if neighbors is None else neighbors", "if processes else set()")
+    assert deaf != text
+    edit = implementation_mutants(system, text)[0].edit
+    for given, changed, outcome in (((), deaf, "equal"), (links, deaf, "killed"), (links, text, "survived")):
+        known = implementation_baseline(system, protocol, implementation_settings(protocol, given))
+        mutant = Mutant(0, "implementation", system, edit, text, changed, "dijkstra_scholten.py")
+        assert ImplementationJudge(known).fate(mutant, cases=60).outcome == outcome, given
+    with pytest.raises(SubjectError, match="links are for overlays"):
+        implementation_settings(load_protocol("mf"), links)
+
+
+def load_protocol(name: str) -> ir.Protocol:
+    found = load(name).specification
+    assert found is not None
+    return found.protocols[0]
 
 
 CAUTIOUS = """\

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,43 @@ def test_a_process_that_dies_is_no_result() -> None:
     with open_processes(1) as pool:
         assert run_tasks(pool, halved, [4], lambda _task, future: died.append(future.exception()))
     assert "terminated abruptly" in str(died[0])
+
+
+def dying(task: tuple[int, str]) -> int:
+    """Kills its process where it has not been begun so often before; the file counts."""
+    times, path = task
+    with Path(path).open("a", encoding="ascii") as file:
+        file.write("x")
+    if Path(path).stat().st_size <= times:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return times
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_the_task_that_a_process_dies_of_is_lost_and_no_other(processes: int) -> None:
+    tasks = [0, 2, 8, 4, 10, 12, 4, 14, 1, 16, 18, 4]
+    found: list[tuple[int, Any]] = []
+
+    def done(task: int, future: Future[int]) -> None:
+        error = future.exception()
+        found.append((task, type(error).__name__ if error else future.result()))
+
+    with open_processes(processes) as pool:
+        assert run_tasks(pool, halved, tasks, done)
+    wanted = {4: "BrokenProcessPool", 1: "ValueError"}
+    assert sorted(found, key=str) == sorted(((task, wanted.get(task, task // 2)) for task in tasks), key=str)
+
+
+def test_a_task_whose_process_was_killed_from_outside_is_done_again(tmp_path: Path) -> None:
+    found: dict[tuple[int, str], Any] = {}
+    tasks = [(times, str(tmp_path / f"{number}")) for number, times in enumerate((0, 0, 1, 0, 2, 0))]
+
+    def done(task: tuple[int, str], future: Future[int]) -> None:
+        found[task] = type(error).__name__ if (error := future.exception()) else "done"
+
+    with open_processes(2) as pool:
+        assert run_tasks(pool, dying, tasks, done)
+    assert [found[task] for task in tasks] == ["done", "done", "done", "done", "BrokenProcessPool", "done"]
 
 
 def test_an_interrupt_keeps_what_is_done_and_gives_up_the_rest() -> None:

@@ -136,6 +136,32 @@ def facts_of(delivery: ir.Delivery) -> list[ir.NamedFormula]:
     return [*built_in.built_in_axioms(delivery), *built_in.history_facts(delivery), *stated]
 
 
+@pytest.mark.parametrize(
+    ("formula", "found"),
+    [
+        ("forall p: process, q. p = q", {"p": "process", "q": "process"}),
+        ("forall q, p: process, r. r = p or q = r", {"p": "process", "q": "process", "r": "process"}),
+        ("forall s: process. forall x in held@s, n: process, y. y = n", {"n": "process", "y": "process"}),
+        ("forall MSG(m) from a to b in flight, q. q = b", {"q": "process"}),
+        ("forall p: process, q. p = p", "E0303"),
+        ("forall p: process, q. q = q and p = p", "E0303"),
+        ("forall s: process. forall x in held@s, y. x = y", "E0415"),
+        ("forall MSG(m) from a to b in flight, q. q = m", "E0415"),
+    ],
+)
+def test_a_variable_has_the_type_of_another_one_of_its_list(formula: str, found: dict[str, str] | str) -> None:
+    specification, diagnostics = outcome(
+        "protocol p:\n  message MSG(m: message) carries m\n  state:\n    held: set of message\n"
+        "  on causal_send(m):\n    held.add(m)\n    send MSG(m) to m.dst\n  on receive MSG(m) from j: deliver m\n"
+        f"  invariant i: {formula}\n"
+    )
+    if isinstance(found, str):
+        assert [each.code for each in diagnostics if each.severity == "error"] == [found]
+    else:
+        assert specification is not None, diagnostics
+        assert found.items() <= binder_types(specification.protocols[0].invariants[0].body).items()
+
+
 @pytest.mark.parametrize("delivery", DELIVERIES)
 def test_built_in_formulas_are_what_their_text_means(delivery: ir.Delivery) -> None:
     """Shown, parsed and typed again, with the types of the bound variables inferred, the formula is the same."""

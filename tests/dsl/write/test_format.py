@@ -460,6 +460,44 @@ def test_comments_are_kept_wherever_they_stand(case: Case, data: st.DataObject) 
     assert_formats_well(text, tree)
 
 
+@st.composite
+def body_cases(draw: st.DrawFn) -> Case:
+    procedures = draw(st.builds(s.Procedure, names, st.just(()), bodies))
+    return Case(s.File((s.Protocol(s.Name("p"), procedures=(procedures,)),)))
+
+
+def on_lines_of_headers(lines: list[str], random: Random) -> list[str]:
+    """The lines of a block; behind some headers stand their bodies: one header, or simple statements."""
+    found: list[str] = []
+    depth = len(lines[0]) - len(lines[0].lstrip())
+    at = 0
+    while at < len(lines):
+        header, at = lines[at], at + 1
+        inner = []
+        while at < len(lines) and len(lines[at]) - len(lines[at].lstrip()) > depth:
+            inner.append(lines[at])
+            at += 1
+        body = on_lines_of_headers(inner, random) if inner else []
+        simple = all(re.search(r":(?!=)", line) is None or line.lstrip().startswith(("var ", "let ")) for line in body)
+        if body and depth and header.endswith(":") and random.random() < 0.8 and (len(body) == 1 or simple):
+            found.append(f"{header} {'; '.join(line.strip() for line in body)}")
+        else:
+            found += [header, *body]
+    return found
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(body_cases(), st.integers(0, 10**6))
+def test_bodies_behind_their_headers_format_well(case: Case, seed: int) -> None:
+    text = "\n".join([*on_lines_of_headers(print_file(case.file).rstrip().split("\n"), Random(seed)), ""])
+    tree, diagnostics = parse(text, "x.thence")
+    assert diagnostics == (), text
+    assert tree == case.file, text
+    formatted = assert_formats_well(text, tree)
+    if all(len(line) <= 120 for line in text.split("\n")):
+        assert formatted.count("\n") == text.count("\n"), "a line of the source is a line of the canonical form"
+
+
 @settings(derandomize=True, deadline=None, max_examples=100)
 @given(file_cases(), st.integers(0, 10**6), st.integers(1, 4))
 def test_other_layouts_of_a_tree_format_well(case: Case, seed: int, width: int) -> None:

@@ -292,6 +292,69 @@ def test_a_run_is_saved_as_a_scenario() -> None:
     assert len(played["steps"]) == len(more["steps"]) and played["played"]["failure"] is None
 
 
+CHOOSING = """
+protocol lazy:
+  network reliable
+  message MSG(m: message) carries m
+  state:
+    got: nat
+    kept: queue of message
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    either: kept.push(m)
+    or: deliver m
+    got := got + 1
+  invariant few: when p delivers m: got@p < 2
+  reachable second: when p receives MSG(m) from q: got@p = 2
+
+scope two of lazy:
+  processes 2
+  sends 2, 0
+
+scenario played of lazy:
+  processes p0, p1
+"""
+
+
+def test_a_run_that_chooses_is_saved_beside_other_scenarios_and_played_again() -> None:
+    backend = Backend()
+    spec = backend.call("load", {"text": CHOOSING, "name": "lazy"})["spec"]
+    run = backend.call("start", {"spec": spec, "scope": "two"})["session"]
+    for wanted in ("causal_send", "causal_send", "branch 2", "branch 1"):
+        choices = backend.call("enabled", {"session": run})["choices"]
+        number = next(each["number"] for each in choices if wanted in each["title"])
+        backend.call("take", {"session": run, "number": number})
+    saved = backend.call("save", {"session": run})
+    assert saved["name"] == "played_2" and "assert delivered_at(m0_1, p1)" in saved["text"]
+    again = backend.call("load", {"text": f"{CHOOSING}\n{saved['text']}", "name": "lazy"})
+    played = backend.call("start", {"spec": again["spec"], "scenario": "played_2"})
+    assert played["played"]["failure"] is None
+    chosen = [[line for line in step["details"] if "branch" in line] for step in played["steps"]]
+    assert chosen == [[], [], ["takes branch 2 of `either`"], ["takes branch 1 of `either`"]]
+
+
+def test_a_formula_about_an_action_has_a_reason_right_after_the_step_that_decides() -> None:
+    backend = Backend()
+    spec = backend.call("load", {"text": CHOOSING, "name": "lazy"})["spec"]
+    run = backend.call("start", {"spec": spec, "scope": "two"})["session"]
+    for wanted in ("causal_send", "causal_send", "branch 1", "branch 2"):
+        choices = backend.call("enabled", {"session": run})["choices"]
+        number = next(each["number"] for each in choices if wanted in each["title"])
+        backend.call("take", {"session": run, "number": number})
+
+    def judged(at: int) -> dict[str, Any]:
+        return {each["property"]: each for each in backend.call("judge", {"session": run, "at": at})["answers"]}
+
+    assert judged(2)["few"]["reason"] is None and judged(3)["few"]["reason"] is None
+    few, second = judged(4)["few"], judged(4)["second"]
+    assert (few["standing"], few["step"], few["here"]) == ("violated", 4, False)
+    assert few["reason"] == {
+        "witness": [["p", "p1"], ["m", "m0.2"]], "part": "got@p < 2", "holds": False,
+        "values": [["got@p", "2"]], "line": few["line"],
+    }  # fmt: skip
+    assert (second["standing"], second["here"], second["reason"]["holds"]) == ("reached", True, True)
+
+
 def test_a_search_ends_when_it_is_told_to() -> None:
     backend = Backend(engine="interpreted")
     spec = loaded(backend, "rst")["spec"]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
+from thence.pages.result_lines import size
 from thence.pages.site.address import address
 from thence.pages.statement_index import command
 from thence.pages.statements import Key, Section, details, sections
@@ -152,7 +153,7 @@ def _certificate(file: LibraryFile, section: Section) -> Iterator[str]:
 
 
 def _details(row: Mapping[str, Any]) -> str:
-    parts = [_size(row["scope"])] if row["kind"] in ("scope", "mutant", "link") and "scope" in row else []
+    parts = [size(row["scope"])] if row["kind"] in ("scope", "mutant", "link") and "scope" in row else []
     parts.append(details(row))
     if "cases" in row:
         parts.append(f"{counted(row['cases'], 'case')}, {counted(row['failures'], 'failure')}")
@@ -163,19 +164,7 @@ def _details(row: Mapping[str, Any]) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _size(scope: Mapping[str, Any]) -> str:
-    processes = counted(scope["processes"], "process")
-    if scope.get("unbounded"):
-        return f"{processes}, any number of messages"
-    faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
-    faults += [f"{number} ticks of {timer} each" for timer, number in scope.get("timers", {}).items()]
-    faults += [f"{name} = {str(value).lower()}" for name, value in scope.get("constants", {}).items()]
-    return ", ".join([processes, f"sends {', '.join(map(str, scope.get('sends', ())))}", *faults])
-
-
 _PLURAL: Final = {"holds": "hold"}
-
-_FAULTS: Final = {"losses": "lost", "duplicates": "duplicated", "ticks": "ticks each"}
 
 
 def _paragraphs(doc: str) -> Iterator[str]:

@@ -24,8 +24,7 @@ from thence.proofs.explore.exploration import Engine
 from thence.spec.user_error import UserError
 from thence.stepping.judging import judge, promised, properties
 from thence.stepping.reasons import reason
-from thence.stepping.scenario import scenario_text
-from thence.stepping.session import NotPossible
+from thence.stepping.scenario import free_name, scenario_text, with_scenario
 from thence.stepping.trail import Follower
 
 MOST_TEXTS: Final = 16
@@ -46,6 +45,7 @@ class Gone(UserError):
 
 @dataclass(slots=True)
 class _Run:
+    loaded: Loaded
     place: Place
     follower: Follower
 
@@ -132,7 +132,7 @@ class Backend:
         if "steps" in asked:
             recorded = [dict(step) for step in steps_of(asked)]
             place.session.steps = list(replay(place.session.system, recorded))
-        run = _Run(place, Follower.of(place.session.system))
+        run = _Run(loaded, place, Follower.of(place.session.system))
         self._count += 1
         identity = f"run{self._count}"
         _keep(self._runs, identity, run, MOST_RUNS)
@@ -196,7 +196,8 @@ class Backend:
             if name in formulas:
                 formula = formulas[name]
                 answer["line"] = formula.span.line
-                why = reason(session.system, session.state, formula)
+                last = session.steps[-1] if session.steps else None
+                why = reason(session.system, session.state, formula, last)
                 if why is not None:
                     answer["reason"] = {
                         "witness": [list(pair) for pair in why.witness],
@@ -218,12 +219,12 @@ class Backend:
         return trail_document(run.follower.trail(before, session.steps[at - 1].action))
 
     def save(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The run as far as a step as the text of a scenario."""
+        """The run as far as a step as the text of a scenario, and its name: another where the file has one of this
+        name. Playing it makes the same steps."""
         run, at = self._run(asked)
-        session, name = run.place.session.until(at), text_of(asked, "name") or "played"
-        if any(step.action.script for step in session.steps):  # only playing it shows whether it chooses the same
-            raise NotPossible("the run chooses; `save NAME FILE` of `thence repl` writes such runs")
-        return {"text": scenario_text(session, name)}
+        session, name = run.place.session.until(at), free_name(run.loaded, text_of(asked, "name") or "played")
+        with_scenario(session, run.loaded, name)
+        return {"text": scenario_text(session, name), "name": name}
 
     # --- searches --------------------------------------------------------------------------------
 

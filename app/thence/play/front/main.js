@@ -572,7 +572,7 @@ class Player {
     if (!this.answers.edits) throw new Failed("Kept", "A kept file writes no scenarios.");
     const found = await this.ask("save", { session: this.run.session, at: Math.min(this.at, this.run.length), name: "played" });
     keepAsFile("played.thence", `${this.text.trimEnd()}\n\n${found.text}`, "text/plain");
-    this.tell("The file with the run as the scenario `played` is being kept; thence run FILE --scenario played plays it.");
+    this.tell(`The file with the run as the scenario ${found.name} is being kept; thence run FILE --scenario ${found.name} plays it.`);
   }
 }
 

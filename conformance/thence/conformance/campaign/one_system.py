@@ -44,6 +44,7 @@ _PARAMETERS: Final = {
     "loss",
     "self_sends",
     "delivery",
+    "links",
     "reply_limit_s",
     "start_limit_s",
     "memory_limit_bytes",
@@ -221,5 +222,5 @@ def _limits(params: Mapping[str, Any]) -> Limits:
 
 def _settings(params: Mapping[str, Any], protocol: ir.Protocol | None) -> Settings:
     default = Settings() if protocol is None else settings_for(protocol)
-    given = {name: params[name] for name in default.to_json() if name in params}
+    given = {name: params[name] for name in (*default.to_json(), "links") if name in params}
     return Settings.from_json({**default.to_json(), **given})

@@ -26,6 +26,7 @@ from thence.conformance.systems.strangers import say
 from thence.conformance.systems.subject import MakeProcess, SubjectError
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.scoped import on_links
 from thence.dsl.run.system import System
 from thence.spec.words import counted
 
@@ -66,7 +67,8 @@ class ImplementationBaseline:
 
 
 def implementation_baseline(system: str, protocol: ir.Protocol | None, settings: Settings) -> ImplementationBaseline:
-    """Of the class `module:Class`, which has been loaded before.
+    """Of the class `module:Class`, which has been loaded before. On given links nothing is compared in scopes, which
+    have others.
 
     Raises:
         SubjectError: its text is not at hand, or it fails without a fault.
@@ -74,7 +76,7 @@ def implementation_baseline(system: str, protocol: ir.Protocol | None, settings:
     module, _, name = system.partition(":")
     text = implementation_text(system)
     records = []
-    for workload, compared in _systems(protocol):
+    for workload, compared in _systems(protocol) if not settings.links else ():
         if explored(compared, (), COMPARED_STATES, native=False).complete:
             record = StepRecord(compared)
             if record.size <= MOST_LOCAL_STEPS:
@@ -83,7 +85,9 @@ def implementation_baseline(system: str, protocol: ir.Protocol | None, settings:
                 )
     records.sort(key=lambda known: known[1].size)
     all_settings = [settings]
-    if protocol is not None and settings.processes != 4:
+    if protocol is not None and settings.links:
+        protocol = on_links(protocol, settings.links)
+    elif protocol is not None and settings.processes != 4:
         all_settings.append(settings_for(protocol, 4))
     found = ImplementationBaseline(module, name, text, protocol, tuple(all_settings), tuple(records))
     unfit = ImplementationJudge(found).failure(getattr(sys.modules[module], name), 100)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from thence.conformance.cases.network import Settings
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.mutation.fate import Fate, Outcome
 from thence.conformance.mutation.implementation_judge import (
@@ -23,8 +24,9 @@ from thence.conformance.mutation.protocol_judge import baseline, judge_protocol
 from thence.conformance.mutation.store import Store
 from thence.conformance.mutation.subjects import Subject, context_of
 from thence.conformance.mutation.workers import Judge, Judged, MakeJudge, judged, limit_memory
-from thence.conformance.systems.subject import load_subject
+from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl import ir
+from thence.dsl.ir.topology import Edges
 from thence.dsl.load import Loaded, load
 from thence.proofs.prove import solver_pool
 from thence.spec.words import counted
@@ -121,7 +123,8 @@ def store_of(subject: Subject, loaded: Loaded, folder: Path) -> Store:
     """The store of the subject's fates in the folder. An implementation has been loaded before."""
     implementation = subject.name if subject.kind == "implementation" else None
     name = f"{subject.row}-{subject.name}"
-    return Store(folder, subject.kind, name, context_of(loaded, implementation))
+    on_links = f"\n{subject.links}" if subject.links else ""
+    return Store(folder, subject.kind, name, context_of(loaded, implementation) + on_links)
 
 
 def kept(subject: Subject, folder: Path) -> Score:
@@ -225,17 +228,29 @@ def judge_of(subject: Subject, loaded: Loaded) -> tuple[MakeJudge, tuple[str, ..
     specification = loaded.specification
     assert specification is not None
     if subject.kind == "implementation":
-        return _implementation_judge(subject.name, specification.protocols[0]), ()
+        return _implementation_judge(subject, specification.protocols[0]), ()
     declared = subject.declared(specification)
     if isinstance(declared, ir.Protocol):
         return _protocol_judge(specification, declared)
     return _machine_judge(specification, declared)
 
 
-def _implementation_judge(name: str, protocol: ir.Protocol) -> MakeJudge:
-    settings = settings_for(protocol)
-    load_subject(name, settings.processes).require(settings)
-    known = implementation_baseline(name, protocol, settings)
+def implementation_settings(protocol: ir.Protocol, links: Edges = ()) -> Settings:
+    """The settings in which the mutants of an implementation run, on these links of an overlay, if there are any.
+
+    Raises: SubjectError, where the protocol has no overlay.
+    """
+    if not links:
+        return settings_for(protocol)
+    if not protocol.network.overlay:
+        raise SubjectError(f"links are for overlays; the network of {protocol.name} is none")
+    return replace(settings_for(protocol, 1 + max(map(max, links))), links=links)
+
+
+def _implementation_judge(subject: Subject, protocol: ir.Protocol) -> MakeJudge:
+    settings = implementation_settings(protocol, subject.links)
+    load_subject(subject.name, settings.processes).require(settings)
+    known = implementation_baseline(subject.name, protocol, settings)
 
     @contextmanager
     def judge() -> Iterator[Judge]:

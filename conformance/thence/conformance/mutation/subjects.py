@@ -11,6 +11,7 @@ from pathlib import Path
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.mutants import SubjectKind
 from thence.dsl import ir
+from thence.dsl.ir.topology import Edges
 from thence.dsl.load import Loaded, library, load
 from thence.dsl.text import syntax
 from thence.dsl.text.parse import parse
@@ -22,11 +23,15 @@ mutants say nothing. Each of its faults is a mutant of the repaired protocol."""
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A protocol, a machine or an implementation of the file (a path or library name), which is mutated."""
+    """A protocol, a machine or an implementation of the file (a path or library name), which is mutated.
+
+    `links`: of the overlay that an implementation runs on; none where each process has a link to each other one.
+    """
 
     file: str
     kind: SubjectKind
     name: str
+    links: Edges = ()
 
     @property
     def row(self) -> str:

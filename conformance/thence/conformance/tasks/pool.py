@@ -20,6 +20,11 @@ class TaskPool(Protocol):
         """
         ...
 
+    def repair(self) -> int:
+        """Puts others in the place of processes that died, which gives up all tasks: their futures have a
+        `BrokenExecutor`. As many tasks at most were being done, those that were submitted first."""
+        ...
+
     def abandon(self) -> None:
         """Gives up the tasks that wait or run; their results are lost."""
         ...

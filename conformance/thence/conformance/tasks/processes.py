@@ -20,15 +20,25 @@ class Processes:
     """
 
     def __init__(self, processes: int) -> None:
-        self._pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _ignore_interrupts)
+        self._processes = processes
+        self._pool = self._forked()
+
+    def _forked(self) -> ProcessPoolExecutor:
+        pool = ProcessPoolExecutor(self._processes, multiprocessing.get_context("fork"), _ignore_interrupts)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self._pool.submit(int)
+            pool.submit(int)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return pool
 
     def submit(self, work: Callable[[T], R], task: T, /) -> Future[R]:
         return self._pool.submit(work, task)
+
+    def repair(self) -> int:
+        self._pool.shutdown()
+        self._pool = self._forked()
+        return 2 * self._processes  # each may have done one task, whose result is lost, and have begun another
 
     def abandon(self) -> None:
         for process in list((self._pool._processes or {}).values()):

@@ -20,6 +20,7 @@ from thence.dsl.check.protocol import check_protocol
 from thence.dsl.check.result_names import check_names_of_file
 from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
+from thence.dsl.check.terms.absent_keys import warn_of_absent_keys
 from thence.dsl.check.terms.kept_names import without_echoes
 from thence.dsl.check.theory import check_theorem, check_theory
 from thence.dsl.check.unused import warn_of_unexplored, warn_of_unused
@@ -126,6 +127,7 @@ class _Elaboration:
         typed = check_protocol(one, self.reporter, self.shared)
         if typed is not None:
             warn_of_unused(one, typed, self.reporter)
+            warn_of_absent_keys(typed, self.reporter)
         return typed
 
     def _is_shallow(self, declaration: syntax.TopLevel) -> bool:

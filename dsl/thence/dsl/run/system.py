@@ -13,6 +13,7 @@ from thence.dsl.run.actions import Action, Outcome, State, acts_of, cause_of
 from thence.dsl.run.broken import broken_at_rest, broken_invariant, disturbs
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.choices import Choices, Chosen
+from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission, Guard, Sent
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, NotNow, Reactions, Step
 from thence.dsl.run.local_steps import LocalStep, LocalSteps
@@ -489,10 +490,14 @@ class System:
 
     def _broken_by_step(self, after: State, action: Action, emissions: tuple[Emission, ...]) -> list[Finding]:
         """The formulas about actions that are not true right after the step."""
-        cause = self.cause(after, action)[0] if action.kind in ("receive", "input") else None
-        acted = acts_of(action.process, cause, emissions)
+        acted = self.acts(after, action, emissions)
         found = self.interpreter.broken_by_step(self.locals_of(after), self.flying(after), acted) if acted else ()
         return [broken_invariant(name, fault, self.protocol.witnesses, action.process) for name, fault in found]
+
+    def acts(self, after: State, action: Action, emissions: tuple[Emission, ...]) -> Acts:
+        """What the process did in the step that led to the state `after`."""
+        cause = self.cause(after, action)[0] if action.kind in ("receive", "input") else None
+        return acts_of(action.process, cause, emissions)
 
     def _with(self, network: tuple[int, ...], number: int) -> tuple[int, ...]:
         return self.arranged((*network, number))

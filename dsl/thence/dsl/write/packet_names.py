@@ -5,7 +5,7 @@ In the IR one variable stands for the packet or action, and the names are its fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -14,7 +14,7 @@ from thence.dsl.ir.substitution import mapped
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Record
 
-_Names: TypeAlias = Mapping[tuple[str, str], str]
+Names: TypeAlias = Mapping[tuple[str, str], str]
 """The name of each field of each packet, by the packet's variable."""
 
 _ENDS: Final = {"from'": "sender", "to'": "receiver"}
@@ -34,7 +34,24 @@ def with_packet_names(expression: ir.Expr) -> ir.Expr:
     return _named(expression, {}, frozenset(used))
 
 
-def _named(part: ir.Expr, names: _Names, taken: frozenset[str]) -> ir.Expr:
+def field_names(variable: ir.Bound, formula: ir.Quantified, taken: Iterable[str]) -> Names:
+    """The names of the fields of a variable for packets in flight, actions or elements of a queue, others than those
+    `taken`; of other variables none."""
+    match variable.domain:
+        case ir.InFlight() | ir.Acted():
+            return _names_of(variable, formula, frozenset(taken))
+        case ir.Placed():
+            return {(variable.name, "item'"): variable.name.removesuffix("'")}
+        case _:
+            return {}
+
+
+def with_field_names(part: ir.Expr, names: Names) -> ir.Expr:
+    """A part of a formula, in which the fields have these names."""
+    return _named(part, names, frozenset(names.values()))
+
+
+def _named(part: ir.Expr, names: Names, taken: frozenset[str]) -> ir.Expr:
     match part:
         case ir.FieldOf(target=ir.Local(name=packet), name=label) if (packet, label) in names:
             return ir.Local(part.type, names[packet, label], span=part.span)
@@ -64,7 +81,7 @@ def _named(part: ir.Expr, names: _Names, taken: frozenset[str]) -> ir.Expr:
             return mapped(part, lambda inner: _named(inner, names, taken))
 
 
-def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -> _Names:
+def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -> Names:
     """Names for all parameters, and for those ends that the formula reads."""
     assert isinstance(packet.type, Record)
     read = {
@@ -85,13 +102,13 @@ def _names_of(packet: ir.Bound, formula: ir.Quantified, taken: frozenset[str]) -
     return own
 
 
-def _text(domain: ir.InFlight, own: _Names) -> str:
+def _text(domain: ir.InFlight, own: Names) -> str:
     parameters = ", ".join(name for (_, label), name in own.items() if label not in _ENDS)
     ends = "".join(f" {label[:-1]} {name}" for (_, label), name in own.items() if label in _ENDS)
     return f"{domain.kind}({parameters}){ends} in flight{'' if domain.ahead is None else ' ahead'}"
 
 
-def _action(done: ir.Acted, own: _Names) -> str:
+def _action(done: ir.Acted, own: Names) -> str:
     names = {label: name for (_, label), name in own.items()}
     by, sender = names.pop("by'"), names.pop("from'", None)
     listed = ", ".join(names.values())

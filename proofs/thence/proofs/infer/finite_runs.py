@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from thence.dsl import ir
 from thence.proofs.infer.solver_process import Asked, SolverProcess
 from thence.proofs.logic.ground import Grounding, any_of, negated, quoted
-from thence.proofs.machine.reachability import NUMBERS_BELOW, Falsification, TransitionRun, Unrolling, replayed
+from thence.proofs.logic.number_window import NUMBERS_BELOW
+from thence.proofs.machine.reachability import Falsification, TransitionRun, Unrolling, replayed
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
 

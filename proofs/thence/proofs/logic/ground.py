@@ -18,7 +18,7 @@ from typing import TypeAlias, assert_never
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort, Type
 from thence.proofs.logic.formula import Unsupported, refuse_domains
-from thence.proofs.logic.number_window import HIGHEST, instances_of_numbers
+from thence.proofs.logic.number_window import NUMBERS_BELOW, instances_of_numbers
 from thence.proofs.logic.structure import Table, Value, elements, tuples, zero_of
 
 Choice: TypeAlias = Mapping[int, str]
@@ -82,12 +82,12 @@ class Grounding:
             self.assertions.append(f"(<= {number} {highest})")
 
     def _highest_number(self) -> int:
-        """No number is above it, from now on. Where no symbol has numbers as arguments, it is `HIGHEST`."""
+        """No number is above it, from now on. Where no symbol has numbers as arguments, it is below `NUMBERS_BELOW`."""
         if "nat" in self.universe:
             return self.universe["nat"]
         if self._highest is None:
-            self._highest = HIGHEST
-            self.assertions.extend(f"(<= {number} {HIGHEST})" for number in self._numbers)
+            self._highest = NUMBERS_BELOW - 1
+            self.assertions.extend(f"(<= {number} {self._highest})" for number in self._numbers)
         return self._highest
 
     def is_ordered(self, type_: Type) -> bool:

@@ -17,8 +17,9 @@ from thence.proofs.logic.formula import Unsupported, children
 WINDOW = 4
 """Size of the window of finite structures for machines that have relations or functions over numbers."""
 
-HIGHEST = 15
-"""The highest number in a search over finite structures whose formulas quantify over numbers, without such symbols."""
+NUMBERS_BELOW = 16
+"""Bound on the numbers of a search over finite structures, such as for a run: it is then finite for a solver, and much
+faster. Where formulas quantify over numbers, without such symbols, those below it are all that are known."""
 
 
 def speaks_of_all_numbers(expr: ir.Expr) -> bool:

@@ -16,7 +16,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT
 from thence.proofs.logic.formula import Unsupported, conj, disj, equal, forall, free_locals, local, negation
 from thence.proofs.logic.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
-from thence.proofs.logic.number_window import WINDOW
+from thence.proofs.logic.number_window import NUMBERS_BELOW, WINDOW
 from thence.proofs.logic.structure import CrossCheckError, Structure, beyond_window, evaluate, tuples
 from thence.proofs.machine.transitions import (
     Action,
@@ -143,10 +143,6 @@ GROUP = SearchScope({"process": 2, "message": 2}, 12)
 def scopes_of(machine: ir.Machine) -> tuple[SearchScope, ...]:
     """The scopes that are searched for runs of the machine, in order."""
     return SCOPES if machine.delivery == "unicast" else (GROUP, *SCOPES)
-
-
-NUMBERS_BELOW = 16
-"""Bound on the numbers of a run: the search is then finite for a solver, and much faster."""
 
 
 @dataclass(slots=True)

@@ -44,6 +44,7 @@ from thence.proofs.scopes.reports import (
     timers_fire,
     workload_facts,
 )
+from thence.proofs.scopes.scarce import asks_for_more
 from thence.proofs.scopes.untried import idle, not_tried
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
@@ -248,6 +249,7 @@ def _property_result(subject: Subject, explored: Explored, property_: str, wante
         **coverage_facts(covered),
         **_limits(subject, property_, verdict),
         **_order_facts(explored, property_, verdict, witness=witness),
+        **_scarce(evidence, verdict, wanted, witness=witness),
         **shown.facts,
     }
     return Result(
@@ -273,6 +275,14 @@ def _order_facts(explored: Explored, property_: str, verdict: Verdict, *, witnes
     elif not others.complete or property_ in others.undecided:
         other = Verdict.UNKNOWN
     return {"set_order": {"handler": forwards.order_matters, "any_order": other.value}}
+
+
+def _scarce(evidence: Evidence, verdict: Verdict, wanted: Verdict | None, *, witness: bool) -> dict[str, Any]:
+    """What the scope lets the application do too rarely, where something is refuted that nobody expects to be."""
+    if witness or not isinstance(evidence, Violation) or wanted is verdict:
+        return {}
+    asked = asks_for_more(evidence)
+    return {} if asked is None else {"asks_for_more": asked}
 
 
 def _limits(subject: Subject, property_: str, verdict: Verdict) -> dict[str, Any]:

@@ -41,6 +41,8 @@ SYSTEMS = [
         (["--protocol", "mf", "--scheduler", "chance"], "scheduler"),
         (["--exec", "cat", "--memory-limit", "3"], "--memory-limit 3: give a size from 1M up"),
         (["--protocol", "mf:nf"], "there is no protocol nf"),
+        (["--protocol", "mf", "--links", "0 to 1"], "the network of mf is none"),
+        (["--protocol", "dijkstra_scholten", "--links", "0 to 7"], "--links"),
     ],
 )
 def test_what_cannot_be_started_is_said_and_leaves_nothing(

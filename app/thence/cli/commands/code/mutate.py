@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Optional
 
 import typer
 
+from thence.api.driving import links_given
 from thence.api.pools import open_spark
 from thence.cli.options import Json, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, folder_for, run_command, write_text
-from thence.conformance.conform.conform import settings_for
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
 from thence.conformance.mutation.fate import OUTCOMES, Outcome
 from thence.conformance.mutation.lanes import mutate_all
-from thence.conformance.mutation.run import Limits, Score, score_of
+from thence.conformance.mutation.run import Limits, Score, implementation_settings, score_of
 from thence.conformance.mutation.scattered import mutate_on
 from thence.conformance.mutation.subjects import Subject, chosen, library_subjects, subjects_of
 from thence.conformance.mutation.workers import Judged
 from thence.conformance.systems.subject import load_subject
+from thence.dsl.check.workload import MOST_PROCESSES
 from thence.dsl.find import Rejected, known, protocol_of
 from thence.dsl.load import load
 from thence.spec.verdict import Level, Result, Verdict
@@ -43,6 +44,12 @@ def mutate(
     impl: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="The implementation, as module:Class; by default the shipped one of a library file."),
+    ] = None,
+    links: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="For impl: the links of an overlay, as a scope has them, '0 to 1; 1 with 2'. By default, all of them."
+        ),
     ] = None,
     limit: Annotated[
         Optional[int],  # noqa: UP045
@@ -84,7 +91,7 @@ def mutate(
 ) -> None:
     """Judges small faults in a file, or in the whole library."""
     limits = Limits(jobs, timeout, limit, budget)
-    request = MutateRequest(file, tuple(names or ()), impl, limits, at_least, survivors, results, master)
+    request = MutateRequest(file, tuple(names or ()), impl, links, limits, at_least, survivors, results, master)
     run_command("mutate", json, lambda session: _mutated(session, request), verbose)
 
 
@@ -96,6 +103,7 @@ class MutateRequest:
         file: a file or library name; None: the whole library.
         names: protocols and machines of it, or `impl`; none: all of them.
         impl: the implementation, as module:Class; by default the shipped one of a library file, if there is one.
+        links: of the overlay that the implementation runs on, in the words of a scope; None: all of them.
         limits: of the work.
         at_least: the score that is expected, from 0 to 1.
         save: a directory that gets each mutant that is still alive, as a file of its own.
@@ -106,6 +114,7 @@ class MutateRequest:
     file: str | None
     names: tuple[str, ...]
     impl: str | None
+    links: str | None
     limits: Limits
     at_least: float
     save: str | None
@@ -118,8 +127,8 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     if request.master is not None and request.limits.budget_s is not None:
         raise BadInput("--budget does not go with --master: all protocols and machines share the cluster")
     subjects = library_subjects() if request.file is None else _subjects(request, request.file)
-    if request.file is None and (request.names or request.impl is not None):
-        raise BadInput("the whole library is mutated: names and --impl are for one file")
+    if request.file is None and (request.names or request.impl is not None or request.links is not None):
+        raise BadInput("the whole library is mutated: names, --impl and --links are for one file")
     saved = None if request.save is None else folder_for(request.save, "the mutants")
     results = None if request.results is None else folder_for(request.results, "the mutants")
     far: dict[str, tuple[int, int]] = {}
@@ -164,9 +173,15 @@ def _subjects(request: MutateRequest, file: str) -> list[Subject]:
         raise BadInput(f"{file} has neither a protocol nor a machine")
     names = request.names or (() if request.impl is None else ("impl",))
     wanted = chosen(there, names)
+    if request.links is not None:
+        if any(subject.kind != "implementation" for subject in wanted):
+            raise BadInput("--links is about an implementation: name impl")
+        links = links_given(request.links, MOST_PROCESSES)
+        wanted = [replace(subject, links=links) for subject in wanted]
     for subject in wanted:
         if subject.kind == "implementation":
-            load_subject(subject.name, 3).require(settings_for(protocol_of(file, specification)))
+            settings = implementation_settings(protocol_of(file, specification), subject.links)
+            load_subject(subject.name, settings.processes).require(settings)
     return wanted
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,7 +184,7 @@ def _run(
 
     def finished(task: Task, future: Future[tuple[Result, ...]]) -> None:
         done[task] = _outcome(task, future)
-        if kept is not None:
+        if kept is not None and future.exception() is None:
             kept.keep(task.about, done[task])
 
     def told(running: Sequence[Task]) -> None:
@@ -208,7 +208,10 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
         raise error
     kinds: dict[str, Kind] = {"prove": "machine", "protocol": "scope"}
     kind = kinds.get(task.kind) or cast(Kind, task.kind)
-    said = f"the check itself failed: {type(error).__name__}: {error}"
+    died = (
+        "its process died: out of memory, killed, or a crash of a library" if isinstance(error, BrokenExecutor) else ""
+    )
+    said = f"the check itself failed: {died or f'{type(error).__name__}: {error}'}"
     return (Result(task.name, kind, task.file, Verdict.UNKNOWN, Level.L0, False, 0.0, {"unknown": said}, said),)
 
 

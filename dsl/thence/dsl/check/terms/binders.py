@@ -75,7 +75,10 @@ def bind(
     """
     written = [each for each in binders if each.packet is None and each.action is None and not each.ahead]
     open_names = [binder.name.text for binder in written if binder.type is None and binder.domain is None]
-    inferred = infer_types(open_names, formulas, checker.vocabulary, checker.locals) if open_names else {}
+    inferred: dict[str, Type | None] = {}
+    if open_names:
+        beside = [binder for binder in binders if binder not in written or binder.type or binder.domain]
+        inferred = infer_types(open_names, formulas, checker.vocabulary, checker.locals, beside)
     bounds: list[ir.Bound] = []
     for binder in binders:
         if binder.packet is not None:
@@ -178,7 +181,7 @@ def _binder_type(
                 "E0303",
                 binder.name.span,
                 f"the type of `{binder.name.text}` cannot be found out from its use",
-                f"write `{binder.name.text}: TYPE`",
+                f"write `{binder.name.text}: TYPE`; a type is that of the names before it, too: `p, q: process`",
             )
         return type_, None
     if is_type_name(checker, binder.domain):

@@ -68,13 +68,21 @@ def _join(left: Guess, right: Guess) -> None:
 
 
 def infer_types(
-    names: Sequence[str], formulas: Sequence[syntax.Expr], vocabulary: Vocabulary, outer: Locals
+    names: Sequence[str],
+    formulas: Sequence[syntax.Expr],
+    vocabulary: Vocabulary,
+    outer: Locals,
+    beside: Sequence[syntax.Binder] = (),
 ) -> dict[str, Type | None]:
-    """The type of each name, from its use in the formulas; None where that does not tell."""
+    """The type of each name, from its use in the formulas; None where that does not tell.
+
+    `beside`: the variables of the same list whose types are written.
+    """
     cells = {name: Cell() for name in names}
     guesses: dict[str, Guess] = {name: local.type for name, local in outer.items()}
     guesses.update(cells)
     walk = _Walk(vocabulary)
+    guesses = walk.bind(beside, guesses)
     for _ in range(2):  # what is learnt at the end of a formula may help at its beginning
         for formula in formulas:
             walk.visit(formula, guesses)

@@ -10,7 +10,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from thence.api.driving import claims_named
+from thence.api.driving import claims_named, links_given
 from thence.api.sizes import byte_size
 from thence.cli.campaigns import CampaignPlan, CasePlan, Tested, Work, campaign_output, parameters, show_progress
 from thence.cli.options import (
@@ -20,6 +20,7 @@ from thence.cli.options import (
     Delivery,
     Duplication,
     Json,
+    Links,
     Loss,
     SelfSends,
     TrustFile,
@@ -77,6 +78,7 @@ def start(
     loss: Loss = None,
     self_sends: SelfSends = None,
     delivery: Delivery = None,
+    links: Links = None,
     claim: Claims = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Demand the order of the protocol's text, also where it promises none.")
@@ -137,7 +139,8 @@ def start(
         }
         claims = claims_named(claim)
         made: dict[str, bool] = {name: name in claims for name in PROMISES if claims}
-        case = CasePlan(processes, operations, scheduler, {**network, **made}, limits)
+        given = None if links is None else [list(link) for link in links_given(links, processes)]
+        case = CasePlan(processes, operations, scheduler, {**network, **made, "links": given}, limits)
         return _started(session, directory, CampaignPlan(tested, cases, first_seed, case, work))
 
     run_command("campaign start", json, body, verbose)
