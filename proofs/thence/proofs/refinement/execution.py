@@ -194,6 +194,7 @@ class Execution(Looping):
         given = [self._value(path, each) for each in (*statement.arguments, statement.to)]
         path = sure(path, *given)
         terms = tuple(term for each in given for term in flat(each.shape))
+        self._goes_to_neighbor(path, statement.span.line, terms[-1])
         kind = self._kind(statement.kind)
         values = packet_value(kind, (*terms[:-1], SELF, terms[-1]))
         state = path.state.sending(kind.name, Group((), lambda _: (TRUE, values)))
