@@ -40,7 +40,7 @@ from thence.proofs.logic.formula import (
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
-from thence.proofs.refinement.expressions import Evaluation, role
+from thence.proofs.refinement.expressions import Evaluation, Value, role
 from thence.proofs.refinement.following import Check, Event, Path
 from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves, window_facts
 from thence.proofs.refinement.states import (
@@ -303,12 +303,16 @@ def _of_the_tree(link: ir.Link) -> Iterator[Obligation]:
 def _initially(link: ir.Link) -> Iterator[Obligation]:
     values = {variable.name: variable.initial for variable in link.protocol.state}
 
+    def value(name: str, process: Term) -> Value:
+        return Evaluation(link.protocol, any_state(link), own=process, prefix="s").value(values[name])
+
+    for name in values:
+        there = value(name, SELF).defined
+        if there != TRUE:
+            yield _obligation(link, f"initially `{name}` has a value", setting(link), there)
+
     def initial(name: str, process: Term) -> Shape:
-        evaluation = Evaluation(link.protocol, any_state(link), own=process, prefix="s")
-        found = evaluation.value(values[name])
-        if found.defined != TRUE:
-            raise Unsupported(f"the initial value of `{name}` may have no value")
-        return found.shape
+        return value(name, process).shape
 
     state = initial_state(link, initial)
     for goal in Execution(link, state).invariants(state):
