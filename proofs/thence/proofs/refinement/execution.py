@@ -46,6 +46,7 @@ from thence.proofs.refinement.shapes import (
     zero_shape,
 )
 from thence.proofs.refinement.states import SELF, forgotten, packet_value, place_facts
+from thence.proofs.refinement.trees import facts_of_flight
 
 
 @dataclass(slots=True)
@@ -253,7 +254,8 @@ class Execution(Looping):
         for name in found.locals & path.variables:
             locals_[name] = any_like(locals_[name], f"{name}{version}")
         known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
-        facts = (*window_facts(new), *(place_facts(state) if found.kinds else ()))
+        in_flight = (*place_facts(state), *facts_of_flight(self.link.protocol, state)) if found.kinds else ()
+        facts = (*window_facts(new), *in_flight)
         invariants = (*self.invariants(state), *self.invariants_of_self(state))
         conditions = (*path.conditions, *invariants, *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions)

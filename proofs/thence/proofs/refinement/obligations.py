@@ -60,7 +60,7 @@ from thence.proofs.refinement.states import (
     protocol_symbols,
     said_of,
 )
-from thence.proofs.refinement.trees import constants_of_trees, to_be_shown, tree_facts, tree_symbols
+from thence.proofs.refinement.trees import constants_of_trees, facts_of_flight, to_be_shown, tree_facts, tree_symbols
 
 _P, _Q = ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)
 
@@ -245,7 +245,11 @@ def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obli
     if refused:
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
     base = Execution(link, any_state(link), known)
-    by_definition = (*window_facts(protocol_symbols(link.protocol)), *place_facts(base.before))
+    by_definition = (
+        *window_facts(protocol_symbols(link.protocol)),
+        *place_facts(base.before),
+        *facts_of_flight(link.protocol, base.before),
+    )
     facts = (*setting(link), *known, *by_definition, *base.invariants(base.before))
     found = [*_of_the_tree(link), *_initially(link)]
     for name, state, conditions in network_steps(link):

@@ -16,8 +16,9 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
 from thence.dsl.run.machine_run import given_symbols
 from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, holds, implies, local, negation
-from thence.proofs.refinement.shapes import Members, Shape, Table, Term, shape_of, term_of
-from thence.proofs.refinement.states import variable_name
+from thence.proofs.refinement.expressions import role
+from thence.proofs.refinement.shapes import Members, Parts, Shape, Table, Term, locals_of, shape_of, term_of, variables
+from thence.proofs.refinement.states import State, variable_name
 
 _ENDS = (ir.Variable("p", PROCESS), ir.Variable("q", PROCESS))
 
@@ -96,10 +97,32 @@ def _of_all(body: Term) -> Term:
     return forall((ir.Variable(name, type_) for name, type_ in free_locals(body).items()), body)
 
 
+def facts_of_flight(protocol: ir.Protocol, state: State) -> Iterator[ir.NamedFormula]:
+    """Packets go between neighbors: a step that sends another one is a fault, and changes nothing."""
+    if not protocol.network.tree:
+        return
+    numbers = iter(range(1_000))
+    for kind in protocol.packets:
+        for group in state.network[kind.name]:
+            bound = variables(group.types, lambda: f"link#{next(numbers)}")
+            there, packet = group.item(locals_of(bound))
+            assert isinstance(packet, Parts)
+            ends = (term_of(packet.fields[len(kind.parameters) + at]) for at in range(2))
+            yield ir.NamedFormula("packets go between neighbors", forall(bound, implies(there, is_linked(*ends))))
+
+
 def constants_of_trees(link: ir.Link) -> Iterator[ir.NamedFormula]:
-    """What a run chooses by the tree for the constants of the machine: see NOTE(order) in `dsl.run.machine_run`."""
+    """What a run chooses by the tree for the constants of the machine: see NOTE(order) in `dsl.run.machine_run`.
+
+    And which roles of the protocol are the root.
+    """
     if not link.protocol.network.tree:
         return
+    for constant in link.protocol.constants:
+        if constant.type == PROCESS:
+            same = equal(role(constant), ROOT)
+            said = same if constant.value == 0 else negation(same)
+            yield ir.NamedFormula(f"role {constant.name} and the root", said)
     given = given_symbols(link.machine)
     p, q, w = (ir.Variable(name, PROCESS) for name in ("p", "q", "w"))
     for symbol in link.machine.symbols:
