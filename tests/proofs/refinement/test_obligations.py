@@ -307,14 +307,15 @@ def test_trees_of_any_size(session: ProofSession) -> None:
     assert check_link(link, content.protocols[0], content.scopes[0].workload).refuted is None
 
 
-@pytest.mark.long(but=("0",))
+@pytest.mark.long(but=("4",))
 @pytest.mark.parametrize(("old", "new"), FAULTS_ON_TREES, ids=range(len(FAULTS_ON_TREES)))
 def test_a_fault_on_a_tree_is_not_proved(session: ProofSession, old: str, new: str) -> None:
     assert old in WALKS
     assert verdict(session, specified(WALKS.replace(old, new, 1)).links[0]) is Verdict.UNKNOWN
 
 
-@pytest.mark.parametrize("axiom", NO_TREES)
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("axiom", NO_TREES, ids=range(len(NO_TREES)))
 def test_axioms_that_are_false_of_some_tree_are_not_taken(session: ProofSession, axiom: str) -> None:
     link = specified(WALKS.replace("  axiom begins", f"  axiom wrong: {axiom}\n  axiom begins", 1)).links[0]
     found = prove_link(session, link, proved_set(session, link.machine))
