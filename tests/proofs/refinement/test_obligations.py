@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.proofs.refinement.post import POST
 from tests.proofs.refinement.turns import FAULTS, TURNS
+from tests.proofs.refinement.walks import FAULTS as FAULTS_ON_TREES
+from tests.proofs.refinement.walks import NO_TREES, WALKS
 
 from thence.conformance.mutation.mutants import meaning, specification_mutants
 from thence.dsl import ir
@@ -25,7 +27,7 @@ from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf")
+LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree")
 
 
 @pytest.fixture(scope="module")
@@ -295,3 +297,27 @@ def test_an_order_of_processes_that_is_not_kept_is_found(session: ProofSession, 
     content = specified(TURNS.replace(old, new, 1))
     assert verdict(session, content.links[0]) is not Verdict.PROVED
     assert check_link(content.links[0], content.protocols[0], content.scopes[0].workload).refuted is not None
+
+
+def test_trees_of_any_size(session: ProofSession) -> None:
+    content = specified(WALKS)
+    link = content.links[0]
+    found = prove_link(session, link, proved_set(session, link.machine))
+    assert (found.verdict, found.level) == (Verdict.PROVED, Level.L3)
+    assert check_link(link, content.protocols[0], content.scopes[0].workload).refuted is None
+
+
+@pytest.mark.long(but=("4",))
+@pytest.mark.parametrize(("old", "new"), FAULTS_ON_TREES, ids=range(len(FAULTS_ON_TREES)))
+def test_a_fault_on_a_tree_is_not_proved(session: ProofSession, old: str, new: str) -> None:
+    assert old in WALKS
+    assert verdict(session, specified(WALKS.replace(old, new, 1)).links[0]) is Verdict.UNKNOWN
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("axiom", NO_TREES, ids=range(len(NO_TREES)))
+def test_axioms_that_are_false_of_some_tree_are_not_taken(session: ProofSession, axiom: str) -> None:
+    link = specified(WALKS.replace("  axiom begins", f"  axiom wrong: {axiom}\n  axiom begins", 1)).links[0]
+    found = prove_link(session, link, proved_set(session, link.machine))
+    assert found.verdict is Verdict.UNKNOWN
+    assert "trees satisfy wrong" in found.facts["unknown"]

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import pytest
 from tests.proofs.machine.executed import began
 from tests.proofs.refinement.link_invariants import true_of
-from tests.proofs.refinement.test_execution import Drawn, Reader, channels, flying, random_text
+from tests.proofs.refinement.test_execution import Drawn, Reader, channels, drawn_link, flying
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import values_of, with_values
-from thence.dsl.load import load, load_bytes
+from thence.dsl.load import load
 from thence.dsl.run.interpreter import Interpreter
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.structure import tuples
@@ -26,13 +25,7 @@ from thence.proofs.refinement.following import Path as Way
 from thence.proofs.refinement.obligations import network_steps, obligations
 from thence.proofs.refinement.states import keeps_order
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf")
-
-
-def drawn_link(seed: int, network: str = "reliable, reordering") -> ir.Link:
-    loaded = load_bytes(Path("drawn.thence"), random_text(seed, network).encode())
-    assert loaded.specification is not None
-    return loaded.specification.links[0]
+LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree")
 
 
 def reader_of(drawn: Drawn, **environment: int) -> Reader:
@@ -83,16 +76,17 @@ def test_a_reliable_network_takes_no_steps() -> None:
 # --- at first --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*LIBRARY, *(f"drawn {seed}" for seed in range(2))])
+@pytest.mark.parametrize("name", [*LIBRARY, "drawn 0", "drawn 1", "drawn 2 tree"])
 def test_invariants_at_first(name: str) -> None:
     """A link with other invariants, too, since those of the library are true at first."""
     for link in with_denials(name):
         stated = {each.name: each for each in obligations(link, ()) if each.name.startswith("initially ")}
+        stated.pop("initially `up` has a value", None)
         assert list(stated) == [f"initially {one.name}" for one in link.invariants]
-        for number in range(8):
+        for number in range(3 if name.startswith("drawn") else 8):
             drawn = Drawn(link, 3, Random(number))
             protocol = with_values(link.protocol, {}, drawn.processes)
-            interpreter = Interpreter(protocol, drawn.processes)
+            interpreter = Interpreter(protocol, drawn.processes, drawn.tree)
             states = [interpreter.initial(process) for process in range(drawn.processes)]
             expected = true_of(link, states, (), began(link.machine, drawn.structure), drawn.messages)
             for one in link.invariants:
@@ -101,7 +95,8 @@ def test_invariants_at_first(name: str) -> None:
 
 
 def with_denials(name: str) -> list[ir.Link]:
-    link = drawn_link(int(name.split()[1])) if name.startswith("drawn") else library_link(name)
+    network = "reliable, fifo, tree" if name.endswith(" tree") else "reliable, reordering"
+    link = drawn_link(int(name.split()[1]), network) if name.startswith("drawn") else library_link(name)
     denied = tuple(replace(one, body=ir.Not(one.body.type, one.body)) for one in link.invariants)
     return [link, replace(link, invariants=denied)]
 

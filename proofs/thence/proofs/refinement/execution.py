@@ -46,6 +46,7 @@ from thence.proofs.refinement.shapes import (
     zero_shape,
 )
 from thence.proofs.refinement.states import SELF, forgotten, packet_value, place_facts
+from thence.proofs.refinement.trees import facts_of_flight
 
 
 @dataclass(slots=True)
@@ -194,6 +195,7 @@ class Execution(Looping):
         given = [self._value(path, each) for each in (*statement.arguments, statement.to)]
         path = sure(path, *given)
         terms = tuple(term for each in given for term in flat(each.shape))
+        self._goes_to_neighbor(path, statement.span.line, terms[-1])
         kind = self._kind(statement.kind)
         values = packet_value(kind, (*terms[:-1], SELF, terms[-1]))
         state = path.state.sending(kind.name, Group((), lambda _: (TRUE, values)))
@@ -252,7 +254,8 @@ class Execution(Looping):
         for name in found.locals & path.variables:
             locals_[name] = any_like(locals_[name], f"{name}{version}")
         known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
-        facts = (*window_facts(new), *(place_facts(state) if found.kinds else ()))
+        in_flight = (*place_facts(state), *facts_of_flight(self.link.protocol, state)) if found.kinds else ()
+        facts = (*window_facts(new), *in_flight)
         invariants = (*self.invariants(state), *self.invariants_of_self(state))
         conditions = (*path.conditions, *invariants, *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions)

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import assert_never
 
 from thence.dsl import ir
+from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, has_zero
 from thence.proofs.logic.formula import FALSE, TRUE, Unsupported, conj, disj, exists, forall, implies, negation
 from thence.proofs.refinement.shapes import (
@@ -187,6 +188,8 @@ class Evaluation:
             if constant.type == PROCESS:
                 return Value(Leaf(role(constant)))
             return Value(Leaf(ir.Literal_(constant.type, constant.value)))
+        if self.protocol.network.tree and expr.type == BUILT_IN["tree"].get(expr.symbol):
+            return Value(self.state.others(expr.symbol, self.own))
         if expr.symbol not in self.state.machine:
             raise Unsupported(f"`{expr.symbol}` has no encoding")
         terms = tuple(argument.term for argument in arguments)

@@ -25,8 +25,9 @@ from thence.proofs.refinement.shapes import (
     Shape,
     Term,
 )
-from thence.proofs.refinement.states import State
+from thence.proofs.refinement.states import SELF, State
 from thence.proofs.refinement.transitions import action_of, enabled, taken
+from thence.proofs.refinement.trees import is_linked
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,11 @@ class Following:
         if goal != TRUE and path.possible:
             inner = tuple(ir.NamedFormula("in the loop", each) for each in more)
             self.checks.append(Check(name, (*path.conditions, *inner), goal))
+
+    def _goes_to_neighbor(self, path: Path, line: int, to: Term, more: Sequence[Term] = ()) -> None:
+        """A packet is sent: on a tree network to a neighbor, or the step is a fault."""
+        if self.link.protocol.network.tree:
+            self._check(f"no fault on line {line}", path, is_linked(SELF, to), more)
 
     def invariants(self, state: State) -> tuple[ir.NamedFormula, ...]:
         """The invariants of the link in a state: each has a value, and is true."""

@@ -6,7 +6,8 @@ the machine.
 
 NOTE(given): what a run of a link chooses by the numbers of the processes (`dsl.run.machine_run`) is known here: process
 `<` is a strict total order, a function of a process to nat is its number, ordered alike, and a role is the process
-whose number the text gives it.
+whose number the text gives it. On a tree network the tree decides, see NOTE(trees), and what the axioms of the machine
+say of processes alone is shown of every tree.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from thence.proofs.logic.formula import (
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
-from thence.proofs.refinement.expressions import Evaluation, role
+from thence.proofs.refinement.expressions import Evaluation, Value, role
 from thence.proofs.refinement.following import Check, Event, Path
 from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves, window_facts
 from thence.proofs.refinement.states import (
@@ -59,6 +60,7 @@ from thence.proofs.refinement.states import (
     protocol_symbols,
     said_of,
 )
+from thence.proofs.refinement.trees import constants_of_trees, facts_of_flight, to_be_shown, tree_facts, tree_symbols
 
 _P, _Q = ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)
 
@@ -84,8 +86,6 @@ def refusals(link: ir.Link) -> tuple[str, ...]:
         found.append("`internal` transitions")
     if any(clause.once for clause in link.clauses):
         found.append("`once`")
-    if protocol.network.tree:
-        found.append("tree networks")
     if protocol.network.overlay:
         found.append("overlays")
     if protocol.delivery != "unicast":
@@ -96,9 +96,14 @@ def refusals(link: ir.Link) -> tuple[str, ...]:
 
 
 def setting(link: ir.Link) -> tuple[ir.NamedFormula, ...]:
-    """The axioms of the machine, and the numbers of the processes: see NOTE(given)."""
+    """The axioms of the machine, and what is given: see NOTE(given)."""
+    return (*link.machine.axioms, *_given(link))
+
+
+def _given(link: ir.Link) -> tuple[ir.NamedFormula, ...]:
+    """The numbers of the processes, and the tree."""
     p, q = local(_P), local(_Q)
-    found = list(link.machine.axioms)
+    found: list[ir.NamedFormula] = []
     before = ir.Comparison(BOOL, "<", p, q)
     number: str | None = None
     given = given_symbols(link.machine)
@@ -116,7 +121,7 @@ def setting(link: ir.Link) -> tuple[ir.NamedFormula, ...]:
         if constant.type == PROCESS and number is not None:
             its = ir.Apply(NAT, number, (role(constant),))
             found.append(ir.NamedFormula(f"role {constant.name}", equal(its, ir.Literal_(NAT, constant.value))))
-    return (*found, *_roles_apart(link.protocol))
+    return (*found, *_roles_apart(link.protocol), *tree_facts(link.protocol), *constants_of_trees(link))
 
 
 def _roles_apart(protocol: ir.Protocol) -> Iterator[ir.NamedFormula]:
@@ -138,7 +143,8 @@ def signature(link: ir.Link, more: Sequence[ir.Symbol] = ()) -> Signature:
     machine = signature_of(link.machine)
     sorts = (*machine.sorts, *(packet_sort(kind) for kind in link.protocol.packets))
     ends = () if any(one.name == "src" for one in machine.symbols) else (SRC, DST)
-    symbols = (*machine.symbols, *ends, *protocol_symbols(link.protocol), *more)
+    tree = tree_symbols(link.protocol)
+    symbols = (*machine.symbols, *ends, *protocol_symbols(link.protocol), *tree, *more)
     assert len({symbol.name for symbol in symbols}) == len(symbols), "two meanings of one symbol"
     return Signature(sorts, tuple(dict.fromkeys(("process", *machine.ordered))), symbols)
 
@@ -239,9 +245,13 @@ def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obli
     if refused:
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
     base = Execution(link, any_state(link), known)
-    by_definition = (*window_facts(protocol_symbols(link.protocol)), *place_facts(base.before))
+    by_definition = (
+        *window_facts(protocol_symbols(link.protocol)),
+        *place_facts(base.before),
+        *facts_of_flight(link.protocol, base.before),
+    )
     facts = (*setting(link), *known, *by_definition, *base.invariants(base.before))
-    found = [*_initially(link)]
+    found = [*_of_the_tree(link), *_initially(link)]
     for name, state, conditions in network_steps(link):
         for goal in base.invariants(state):
             found.append(_obligation(link, f"{name}: keeps {goal.name}", (*facts, *conditions), goal.body))
@@ -289,15 +299,24 @@ def through(execution: Execution, cause: Cause, end: object) -> None:
     begin(path, cause.events)
 
 
+def _of_the_tree(link: ir.Link) -> Iterator[Obligation]:
+    for axiom in to_be_shown(link):
+        yield _obligation(link, f"trees satisfy {axiom.name}", _given(link), axiom.body)
+
+
 def _initially(link: ir.Link) -> Iterator[Obligation]:
     values = {variable.name: variable.initial for variable in link.protocol.state}
 
+    def value(name: str, process: Term) -> Value:
+        return Evaluation(link.protocol, any_state(link), own=process, prefix="s").value(values[name])
+
+    for name in values:
+        there = value(name, SELF).defined
+        if there != TRUE:
+            yield _obligation(link, f"initially `{name}` has a value", setting(link), there)
+
     def initial(name: str, process: Term) -> Shape:
-        evaluation = Evaluation(link.protocol, any_state(link), own=process, prefix="s")
-        found = evaluation.value(values[name])
-        if found.defined != TRUE:
-            raise Unsupported(f"the initial value of `{name}` may have no value")
-        return found.shape
+        return value(name, process).shape
 
     state = initial_state(link, initial)
     for goal in Execution(link, state).invariants(state):

@@ -98,6 +98,7 @@ class Looping(Following):
             case ir.Send():
                 given = [self._value(path, each, inner) for each in (*first.arguments, first.to)]
                 terms = tuple(term for each in given for term in flat(each.shape))
+                self._goes_to_neighbor(path, first.span.line, terms[-1], inner)
                 sending = Sending(first, rounds.variables, inner, terms)
                 onwards(replace(rounds, sent=(*rounds.sent, sending)))
             case ir.Call():
