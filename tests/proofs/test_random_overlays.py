@@ -28,7 +28,7 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
 
 
 @pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 160, 8))
+@pytest.mark.parametrize("start", range(0, 80, 8))
 def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     keep_small(monkeypatch)
     tally = Tally()
@@ -38,7 +38,7 @@ def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.Monke
 
 
 @pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 320, 40))
+@pytest.mark.parametrize("start", range(0, 160, 40))
 def test_an_overlay_is_what_it_is_spelled_out_to(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     """The same states and violations; so a packet to another than a neighbor is a fault in both, or in neither."""
     monkeypatch.setattr(execute, "STEP_BUDGET", 200)

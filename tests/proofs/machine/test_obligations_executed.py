@@ -208,7 +208,7 @@ SHORT = tuple(map(str, range(1, 31)))
 
 
 @pytest.mark.long(but=SHORT)
-@pytest.mark.parametrize("seed", range(1, 101))
+@pytest.mark.parametrize("seed", range(1, 61))
 def test_drawn_machines(seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool) -> None:
     text = drawn_machine(seed)
     (machine,) = specify(text).machines
@@ -315,7 +315,7 @@ def test_solvers_are_given_the_same(name: str, pool: SolverPool) -> None:
 
 
 @pytest.mark.long(but=SHORT)
-@pytest.mark.parametrize("seed", range(1, 101))
+@pytest.mark.parametrize("seed", range(1, 61))
 def test_solvers_are_given_the_same_of_drawn_machines(
     seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool
 ) -> None:
