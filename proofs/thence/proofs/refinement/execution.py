@@ -3,7 +3,8 @@
 On the way, checks are collected: no expression is without a value, each event is enabled in the machine, and at the
 head of a loop the invariants of the link are true.
 
-NOTE(loops): a `for` that only sends is one group of packets, see NOTE(rounds). Any other loop is cut at its head: the
+NOTE(loops): a `for` that only sends is one group of packets, see NOTE(rounds), and one that changes each entry of a map
+by itself is one change of the map, see NOTE(entrywise). Any other loop is cut at its head: the
 invariants hold there at first and after each round, and nothing else is known of what a round may change. That a loop
 ends is not shown; a step whose loop does not end is a fault, and changes nothing.
 
@@ -26,15 +27,15 @@ from thence.proofs.logic.formula import (
     Unsupported,
 )
 from thence.proofs.refinement.effects import effects
+from thence.proofs.refinement.entrywise import Entrywise, entries_of
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
 from thence.proofs.refinement.mutation import any_like, mutation
-from thence.proofs.refinement.rounds import DEEPEST, Looping, Rounds
+from thence.proofs.refinement.rounds import DEEPEST, Rounds
 from thence.proofs.refinement.shapes import (
     Change,
     Entry,
     Field,
     Group,
-    Leaf,
     Parts,
     PlaceStep,
     Table,
@@ -45,11 +46,11 @@ from thence.proofs.refinement.shapes import (
     window_facts,
     zero_shape,
 )
-from thence.proofs.refinement.states import SELF, forgotten, packet_value, place_facts
+from thence.proofs.refinement.states import forgotten, packet_of_self, place_facts
 
 
 @dataclass(slots=True)
-class Execution(Looping):
+class Execution(Entrywise):
     """Executes statements of the link's protocol.
 
     `unrolled`: that many rounds of a loop are executed one by one, and longer ways left out, in place of cutting it;
@@ -187,17 +188,17 @@ class Execution(Looping):
             some = ir.Comparison(BOOL, "<", held.shape.first, held.shape.next)
             self._check(f"no fault on line {statement.span.line}", path, some)
             path = path.where("not empty", some)
-        change = mutation(statement.method, type_, items)
+        change = mutation(statement.method, type_, items, lambda: f"#{self._number()}")
         self._change(path, place, change, then, read=True)
 
     def _send(self, statement: ir.Send, path: Path, then: Then) -> None:
         given = [self._value(path, each) for each in (*statement.arguments, statement.to)]
         path = sure(path, *given)
-        terms = tuple(term for each in given for term in flat(each.shape))
+        *arguments, to = (each.shape for each in given)
         kind = self._kind(statement.kind)
-        values = packet_value(kind, (*terms[:-1], SELF, terms[-1]))
+        values = packet_of_self(arguments, to)
         state = path.state.sending(kind.name, Group((), lambda _: (TRUE, values)))
-        event = Event("send", kind.name, values.fields[:-2], Leaf(terms[-1]))
+        event = Event("send", kind.name, tuple(arguments), to)
         self.happen(replace(path, state=state), event, then)
 
     # --- loops that are cut ------------------------------------------------------------------
@@ -267,6 +268,10 @@ class Execution(Looping):
         if effects(self.link, statement.body).only_sends:
             start = Rounds(path, (), ())
             self._rounds((statement,), start, depth, lambda done: self._all_sent(done, path, then))
+            return
+        entries = entries_of(statement)
+        if entries is not None:
+            self._entrywise(entries, path, then)
             return
         if self.unrolled is not None:
             raise Unsupported("a loop over a collection that changes something is not unrolled")
