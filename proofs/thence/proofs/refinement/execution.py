@@ -8,6 +8,9 @@ by itself is one change of the map, see NOTE(entrywise). Any other loop is cut a
 invariants hold there at first and after each round, and nothing else is known of what a round may change. That a loop
 ends is not shown; a step whose loop does not end is a fault, and changes nothing.
 
+NOTE(not visited before): a round of a `for` over a collection may take its own element out of it, and no other. Then an
+element is there at the head of its round: of equal elements of a queue, each earlier round took out one at most.
+
 NOTE(first round): an invariant may say of each process what denies the test of a `while`: between steps a buffer is
 empty, and the loop empties it. Then the loop begins where that invariant is false, so its first round is executed as it
 stands, and the loop is cut at its next head.
@@ -21,12 +24,16 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.substitution import instantiated
-from thence.dsl.ir.types import BOOL, PROCESS, Map, Record, has_zero
+from thence.dsl.ir.types import BOOL, NAT, PROCESS, Collection, Map, Record, has_zero
 from thence.proofs.logic.formula import (
     TRUE,
     Unsupported,
+    conj,
+    exists,
+    local,
+    negation,
 )
-from thence.proofs.refinement.effects import effects
+from thence.proofs.refinement.effects import effects, takes_out_its_own
 from thence.proofs.refinement.entrywise import Entrywise, entries_of
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
 from thence.proofs.refinement.mutation import any_like, mutation
@@ -38,12 +45,17 @@ from thence.proofs.refinement.shapes import (
     Group,
     Parts,
     PlaceStep,
+    Shape,
     Table,
+    Term,
     Window,
     changed,
+    equality,
     flat,
     locals_of,
     window_facts,
+    within,
+    without_element,
     zero_shape,
 )
 from thence.proofs.refinement.states import forgotten, packet_of_self, place_facts
@@ -188,8 +200,33 @@ class Execution(Entrywise):
             some = ir.Comparison(BOOL, "<", held.shape.first, held.shape.next)
             self._check(f"no fault on line {statement.span.line}", path, some)
             path = path.where("not empty", some)
+        if statement.method == "remove" and isinstance(type_, Collection) and type_.kind == "queue":
+            self._remove_first(path, place, type_, items[0], then)
+            return
         change = mutation(statement.method, type_, items, lambda: f"#{self._number()}")
         self._change(path, place, change, then, read=True)
+
+    def _remove_first(self, path: Path, place: ir.Expr, type_: Collection, item: Shape, then: Then) -> None:
+        """A queue loses the first of its elements that is this one, if there is any; its place has a name."""
+        held = self._value(path, place).shape
+        assert isinstance(held, Window)
+        names = self._evaluation(path.state, path.locals).name
+        number, place_ = ir.Variable(names(), NAT), ir.Local(NAT, f"#at {self._number()}")
+
+        def is_it(index: Term) -> Term:
+            return equality(held.at(index), item, type_.item, names)
+
+        index = local(number)
+        there = conj((within(held.first, index, held.next), is_it(index)))
+        then(path.where("not in the queue", negation(exists((number,), there))))
+        earlier = conj((within(held.first, index, place_), is_it(index)))
+        found = path.where(
+            "in the queue",
+            within(held.first, place_, held.next),
+            is_it(place_),
+            negation(exists((number,), earlier)),
+        )
+        self._change(found, place, lambda _: without_element(held, place_), then, read=True)
 
     def _send(self, statement: ir.Send, path: Path, then: Then) -> None:
         given = [self._value(path, each) for each in (*statement.arguments, statement.to)]
@@ -282,6 +319,11 @@ class Execution(Entrywise):
             variables = self._loop_variables(group.types)
             condition, item = group.item(locals_of(variables))
             inside = replace(head.where("in the loop", condition), locals={**head.locals, statement.name: item})
+            if statement.domain is not None and takes_out_its_own(self.link, statement):
+                own = ir.Member(BOOL, ir.Local(statement.variable, statement.name), statement.domain)
+                inside = inside.where(
+                    "not visited before", self._evaluation(inside.state, inside.locals).value(own).term
+                )
             self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
         then(restored(head, path))
 

@@ -614,3 +614,14 @@ def without_entry(shape: Table, key: tuple[Term, ...], value: Type) -> Table:
         nothing = zero_shape(value)
         return table(value, lambda terms: merged(same(terms, key), nothing, shape.at(terms)), shape.has)
     return Table(shape.at, lambda terms: conj((negation(same(terms, key)), shape.has(terms))))
+
+
+def without_element(shape: Window, index: Term) -> Window:
+    """A queue without the element of this number: those behind it move up."""
+    one = ir.Literal_(NAT, 1)
+
+    def at(number: Term) -> Shape:
+        before = ir.Comparison(BOOL, "<", number, index)
+        return merged(before, shape.at(number), shape.at(ir.Arithmetic(NAT, "+", number, one)))
+
+    return Window(shape.first, ir.Arithmetic(NAT, "-", shape.next, one), at)
