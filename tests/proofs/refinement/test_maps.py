@@ -86,10 +86,13 @@ STEPS = (
     "for k in process: for i in S: X[i][k] := X[i][k] + W[k]", "for k in process: V[k] := V[k] - W[k]",
     "for k in process: X[k] := V", "for k in V: X[k] := X[self]", "for k in process: send MATRIX(X, some(k)) to k",
     "for p in S: send MATRIX(X, L) to p", "for k in process: if k in S: W[k] := if V = W then 1 else n",
+    "for i in Q: if i.v[self] > n: n := i.v[self]", "for i in Q: if i.v = V: Q.remove(i); n := n + 1",
+    "for i in Q: if i.v[self] = n: V := i.v", "if Q is not empty: Q.push(Q.first); Q.pop()",
     "if true: let old = V; for k in process: V[k] := old[self]", "for k in V: send MATRIX(X, L) to k",
 )  # fmt: skip
 WITH_MESSAGE = (
     "H.add(Held(m: m, v: V))", "H.remove(Held(m: m, v: W))", "Q.push(Held(m: m, v: W))", "deliver m",
+    "Q.remove(Held(m: m, v: W))", "Q.remove(Held(m: m, v: V)); Q.push(Held(m: m, v: V))",
     "for p in m.dsts: send MSG(m, V) to p", "for p in process: send HELD(Held(m: m, v: W), S, Q) to p",
     "send HELD(Held(m: m, v: X[self]), m.dsts, Q) to m.src", "if self in m.dsts: deliver m", "S := m.dsts",
     "for p in m.dsts: V[p] := W[p]", "for p in m.dsts: if p != self: send MSG(m, X[p]) to p",
@@ -106,8 +109,9 @@ HANDLERS = {
         "for k in x: V[k] := x[k][self]", "for k in process: send MATRIX(x, l) to k", "V := x[self]",
     ),
     "on receive HELD(y, s, q) from j:": (
-        "H.add(y)", "H.remove(y)", "Q := q", "S := s", "G.add(y.v)", "Q.push(y)", "V := y.v", "send HELD(y, s, q) to j",
-        "for k in s: V[k] := y.v[k]", "for p in s: send HELD(y, s, Q) to p", "if y in H: deliver y.m",
+        "H.add(y)", "H.remove(y)", "Q := q", "S := s", "G.add(y.v)", "Q.push(y)", "Q.remove(y)", "V := y.v",
+        "send HELD(y, s, q) to j", "for k in s: V[k] := y.v[k]", "for p in s: send HELD(y, s, Q) to p",
+        "if y in H: deliver y.m",
     ),
     "periodically:": (),
 }  # fmt: skip

@@ -26,7 +26,7 @@ from thence.proofs.refinement.following import Path as Way
 from thence.proofs.refinement.obligations import network_steps, obligations
 from thence.proofs.refinement.states import keeps_order
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf")
+LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "cbcast", "rst")
 
 
 def drawn_link(seed: int, network: str = "reliable, reordering") -> ir.Link:

@@ -65,11 +65,12 @@ from thence.proofs.refinement.states import forgotten, packet_of_self, place_fac
 class Execution(Entrywise):
     """Executes statements of the link's protocol.
 
-    `unrolled`: that many rounds of a loop are executed one by one, and longer ways left out, in place of cutting it;
-    tests compare that with the interpreter.
+    `unrolled`: that many rounds of a loop are executed one by one, and longer ways left out, in place of cutting it; of
+    a loop over a queue up to `elements` rounds. Tests compare that with the interpreter.
     """
 
     unrolled: int | None = None
+    elements: int = 3
 
     # --- statements --------------------------------------------------------------------------
 
@@ -279,6 +280,25 @@ class Execution(Entrywise):
 
             self.run(statement.body, known.where("another round", test.term), again, back, depth)
 
+    def _unroll_for(self, statement: ir.For, path: Path, then: Then, back: Then, depth: int) -> None:
+        if statement.domain is None:
+            raise Unsupported("a loop over all processes is not unrolled")
+        found = self._value(path, statement.domain)
+        if not isinstance(found.shape, Window):
+            raise Unsupported("a loop over a collection without an order is not unrolled")
+        start, queue = sure(path, found), found.shape
+
+        def round_(before: Path, number: int) -> None:
+            index = ir.Arithmetic(NAT, "+", queue.first, ir.Literal_(NAT, number))
+            another = ir.Comparison(BOOL, "<", index, queue.next)
+            then(restored(before.where("no other round", negation(another)), path))
+            if number < self.elements:
+                inside = before.where("another round", another)
+                inside = replace(inside, locals={**inside.locals, statement.name: queue.at(index)})
+                self.run(statement.body, inside, lambda after: round_(restored(after, path), number + 1), back, depth)
+
+        round_(start, 0)
+
     def _cut(self, body: Sequence[ir.Stmt], path: Path, line: int) -> Path:
         """The head of a loop: the invariants are checked, and all that is known of what a round may change."""
         self._keeps(path, line)
@@ -311,7 +331,8 @@ class Execution(Entrywise):
             self._entrywise(entries, path, then)
             return
         if self.unrolled is not None:
-            raise Unsupported("a loop over a collection that changes something is not unrolled")
+            self._unroll_for(statement, path, then, back, depth)
+            return
         groups, there = self._domain(path, statement)
         self._check(f"no fault on line {statement.span.line}", path, there)
         head = self._cut(statement.body, path.where("a value", there), statement.span.line)
