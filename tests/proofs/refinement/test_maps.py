@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from tests.proofs.refinement.link_invariants import true_of
-from tests.proofs.refinement.test_execution import Drawn, Reader, block, compared
+from tests.proofs.refinement.test_execution import Drawn, Reader, block, compared, written
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
+from thence.dsl.run.interpreter import Interpreter
+from thence.dsl.run.values import Message
+from thence.proofs.refinement.effects import takes_out_its_own
 from thence.proofs.refinement.entrywise import entries_of
 from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.states import any_state
@@ -185,3 +189,73 @@ def test_which_loops_change_entries(loop: str, entrywise: bool) -> None:
     (statement,) = handler.body
     assert isinstance(statement, ir.For)
     assert (entries_of(statement) is not None) is entrywise
+
+
+# --- loops that take out what they visit ----------------------------------------------------------
+
+VISITS = (
+    ("if n < 2: COLLECTION.remove(i); n := n + 1", True),
+    ("if n != 1: n := n + 1; COLLECTION.remove(i) else: n := n + 1", True),
+    ("COLLECTION.remove(i); V[self] := V[self] + 1; for k in process: W[k] := V[k]", True),
+    ("COLLECTION.remove(i); COLLECTION.remove(i)", False),
+    ("COLLECTION.remove(i); if n < 1: COLLECTION.clear()", False),
+    ("for k in process: COLLECTION.remove(i)", False),
+    ("if n < 2: COLLECTION.remove(OTHER)", False),
+    ("COLLECTION.remove(i); tidy()", False),
+)
+
+
+def visiting(collection: str, item: str, body: str) -> ir.Specification:
+    """A loop with this body, which counts in `gone` the rounds that begin without their element."""
+    first = "if i not in COLLECTION: gone := gone + 1"
+    lines = ["    for i in COLLECTION:", *written(first, "      ")]
+    for step in split(body):
+        lines += written(step, "      ")
+    head = HEAD.replace("    n: nat\n", "    n: nat\n    gone: nat\n")
+    tidy = "  procedure tidy():\n    if n = 0: COLLECTION.clear()\n"
+    text = f"{head}{tidy}  on causal_send(m):\n" + "\n".join(lines) + "\n" + LINK
+    content = text.replace("COLLECTION", collection).replace("OTHER", item)
+    loaded = load_bytes(Path("drawn.thence"), content.encode())
+    assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
+    return loaded.specification
+
+
+def split(body: str) -> list[str]:
+    """The steps of a body; what stands behind `if` and `for` belongs to these."""
+    steps: list[str] = []
+    for part in body.split("; "):
+        steps.append(part)
+        if part.startswith(("if ", "for ")):
+            steps[-1] = "; ".join([part, *body.split(part + "; ")[1:]])
+            break
+    return steps
+
+
+@pytest.mark.parametrize(("collection", "item"), [("Q", "Held(m: m, v: V)"), ("H", "Held(m: m, v: V)"), ("S", "self")])
+@pytest.mark.parametrize(("body", "own"), VISITS)
+def test_an_element_is_there_when_its_round_begins(collection: str, item: str, body: str, own: bool) -> None:
+    """Where all that rounds do is to take out their own element, by the text; in runs of other loops it may be gone."""
+    specification = visiting(collection, item, body)
+    (link,) = specification.links
+    ((handler, *_), *_) = (protocol.handlers for protocol in specification.protocols)
+    (loop,) = handler.body
+    assert isinstance(loop, ir.For)
+    assert takes_out_its_own(link, loop) is own
+    interpreter = Interpreter(link.protocol, 3)
+    gone = [variable.name for variable in link.protocol.state].index("gone")
+    lost = 0
+    for number in range(40):
+        drawn = Drawn(link, 3, Random(number))
+        for process in range(3):
+            state = [*drawn.locals[process]]
+            state[gone] = 0
+            state[gone + 1 :] = [doubled(value) for value in state[gone + 1 :]]
+            after = interpreter.step(process, tuple(state), Message(process, 9, (process,))).state
+            lost += after[gone]
+    assert lost == 0 if own else lost or "clear" not in body
+
+
+def doubled(value: Any) -> Any:
+    """A queue of records with each element twice; any other value as it is."""
+    is_queue = isinstance(value, tuple) and value and isinstance(value[0], tuple) and isinstance(value[0][0], Message)
+    return value + value if is_queue else value
