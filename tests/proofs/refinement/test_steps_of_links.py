@@ -25,7 +25,7 @@ from thence.proofs.refinement.following import Path as Way
 from thence.proofs.refinement.obligations import network_steps, obligations
 from thence.proofs.refinement.states import keeps_order
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree")
+LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree", "cbcast", "rst")
 
 
 def reader_of(drawn: Drawn, **environment: int) -> Reader:

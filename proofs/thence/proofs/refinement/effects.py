@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from thence.dsl import ir
@@ -26,35 +26,80 @@ class Effects:
 
 def effects(link: ir.Link, statements: Sequence[ir.Stmt]) -> Effects:
     """What the statements may change, with the procedures that they call."""
-    procedures = {one.name: one for one in link.protocol.procedures}
     variables: set[str] = set()
     locals_: set[str] = set()
     kinds: set[str] = set()
     symbols: set[str] = set()
     only_sends = True
+    for node in _with_procedures(link, statements):
+        match node:
+            case ir.Assign(place=place) | ir.Mutate(place=place):
+                root = root_of(place)
+                only_sends = False
+                (variables if isinstance(root, ir.StateOf) else locals_).add(root.name)
+            case ir.Send(kind=kind):
+                kinds.add(kind)
+                symbols |= _changed_by(link, "send", kind)
+            case ir.Deliver():
+                only_sends = False
+                symbols |= _changed_by(link, "deliver", None)
+            case ir.While() | ir.Return() | ir.Var() | ir.Ref() | ir.For(ref=True) | ir.Choose() | ir.Either():
+                only_sends = False
+            case _:
+                pass
+    return Effects(frozenset(variables), frozenset(locals_), frozenset(kinds), frozenset(symbols), only_sends)
+
+
+def takes_out_its_own(link: ir.Link, loop: ir.For) -> bool:
+    """Whether a round changes the variable that it goes through in one way only: it takes out its own element, once."""
+    if not isinstance(loop.domain, ir.StateOf):
+        return False
+    name = loop.domain.name
+    own = [statement for statement in _outside_of_loops(loop.body) if _takes_out(statement, name, loop.name)]
+    if len(own) != 1:
+        return False
+    changes = [node for node in _with_procedures(link, loop.body) if _may_change(node, name)]
+    return len(changes) == 1 and changes[0] is own[0]
+
+
+def _takes_out(statement: ir.Stmt, variable: str, item: str) -> bool:
+    match statement:
+        case ir.Mutate(method="remove", place=ir.StateOf(name=name), arguments=(ir.Local(name=taken),)):
+            return (name, taken) == (variable, item)
+        case _:
+            return False
+
+
+def _may_change(node: object, variable: str) -> bool:
+    match node:
+        case ir.Assign(place=place) | ir.Mutate(place=place):
+            root = root_of(place)
+            return isinstance(root, ir.StateOf) and root.name == variable
+        case ir.Ref() | ir.For(ref=True):
+            return True
+        case _:
+            return False
+
+
+def _outside_of_loops(statements: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """The statements of a block, and of what is inside conditions."""
+    for statement in statements:
+        yield statement
+        if isinstance(statement, ir.If):
+            yield from _outside_of_loops((*statement.then, *statement.otherwise))
+
+
+def _with_procedures(link: ir.Link, statements: Sequence[ir.Stmt]) -> Iterator[object]:
+    """All nodes of the statements, and of the procedures that they call."""
+    procedures = {one.name: one for one in link.protocol.procedures}
     called: set[str] = set()
     left: list[object] = [tuple(statements)]
     while left:
         for node in nodes(left.pop()):
-            match node:
-                case ir.Assign(place=place) | ir.Mutate(place=place):
-                    root = root_of(place)
-                    only_sends = False
-                    (variables if isinstance(root, ir.StateOf) else locals_).add(root.name)
-                case ir.Send(kind=kind):
-                    kinds.add(kind)
-                    symbols |= _changed_by(link, "send", kind)
-                case ir.Deliver():
-                    only_sends = False
-                    symbols |= _changed_by(link, "deliver", None)
-                case ir.While() | ir.Return() | ir.Var() | ir.Ref() | ir.For(ref=True) | ir.Choose() | ir.Either():
-                    only_sends = False
-                case ir.Call(procedure=name) if name not in called:
-                    called.add(name)
-                    left.append(procedures[name].body)
-                case _:
-                    pass
-    return Effects(frozenset(variables), frozenset(locals_), frozenset(kinds), frozenset(symbols), only_sends)
+            yield node
+            if isinstance(node, ir.Call) and node.procedure not in called:
+                called.add(node.procedure)
+                left.append(procedures[node.procedure].body)
 
 
 def root_of(place: ir.Expr) -> ir.StateOf | ir.Local:

@@ -3,9 +3,13 @@
 On the way, checks are collected: no expression is without a value, each event is enabled in the machine, and at the
 head of a loop the invariants of the link are true.
 
-NOTE(loops): a `for` that only sends is one group of packets, see NOTE(rounds). Any other loop is cut at its head: the
+NOTE(loops): a `for` that only sends is one group of packets, see NOTE(rounds), and one that changes each entry of a map
+by itself is one change of the map, see NOTE(entrywise). Any other loop is cut at its head: the
 invariants hold there at first and after each round, and nothing else is known of what a round may change. That a loop
 ends is not shown; a step whose loop does not end is a fault, and changes nothing.
+
+NOTE(not visited before): a round of a `for` over a collection may take its own element out of it, and no other. Then an
+element is there at the head of its round: of equal elements of a queue, each earlier round took out one at most.
 
 NOTE(first round): an invariant may say of each process what denies the test of a `while`: between steps a buffer is
 empty, and the loop empties it. Then the loop begins where that invariant is false, so its first round is executed as it
@@ -20,15 +24,20 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.substitution import instantiated
-from thence.dsl.ir.types import BOOL, PROCESS, Map, Record, has_zero
+from thence.dsl.ir.types import BOOL, NAT, PROCESS, Collection, Map, Record, has_zero
 from thence.proofs.logic.formula import (
     TRUE,
     Unsupported,
+    conj,
+    exists,
+    local,
+    negation,
 )
-from thence.proofs.refinement.effects import effects
+from thence.proofs.refinement.effects import effects, takes_out_its_own
+from thence.proofs.refinement.entrywise import Entrywise, entries_of
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
 from thence.proofs.refinement.mutation import any_like, mutation
-from thence.proofs.refinement.rounds import DEEPEST, Looping, Rounds
+from thence.proofs.refinement.rounds import DEEPEST, Rounds
 from thence.proofs.refinement.shapes import (
     Change,
     Entry,
@@ -37,27 +46,33 @@ from thence.proofs.refinement.shapes import (
     Leaf,
     Parts,
     PlaceStep,
+    Shape,
     Table,
+    Term,
     Window,
     changed,
+    equality,
     flat,
     locals_of,
     window_facts,
+    within,
+    without_element,
     zero_shape,
 )
-from thence.proofs.refinement.states import SELF, forgotten, packet_value, place_facts
+from thence.proofs.refinement.states import forgotten, packet_of_self, place_facts
 from thence.proofs.refinement.trees import facts_of_flight
 
 
 @dataclass(slots=True)
-class Execution(Looping):
+class Execution(Entrywise):
     """Executes statements of the link's protocol.
 
-    `unrolled`: that many rounds of a loop are executed one by one, and longer ways left out, in place of cutting it;
-    tests compare that with the interpreter.
+    `unrolled`: that many rounds of a loop are executed one by one, and longer ways left out, in place of cutting it; of
+    a loop over a queue up to `elements` rounds. Tests compare that with the interpreter.
     """
 
     unrolled: int | None = None
+    elements: int = 3
 
     # --- statements --------------------------------------------------------------------------
 
@@ -188,18 +203,44 @@ class Execution(Looping):
             some = ir.Comparison(BOOL, "<", held.shape.first, held.shape.next)
             self._check(f"no fault on line {statement.span.line}", path, some)
             path = path.where("not empty", some)
-        change = mutation(statement.method, type_, items)
+        if statement.method == "remove" and isinstance(type_, Collection) and type_.kind == "queue":
+            self._remove_first(path, place, type_, items[0], then)
+            return
+        change = mutation(statement.method, type_, items, lambda: f"#{self._number()}")
         self._change(path, place, change, then, read=True)
+
+    def _remove_first(self, path: Path, place: ir.Expr, type_: Collection, item: Shape, then: Then) -> None:
+        """A queue loses the first of its elements that is this one, if there is any; its place has a name."""
+        held = self._value(path, place).shape
+        assert isinstance(held, Window)
+        names = self._evaluation(path.state, path.locals).name
+        number, place_ = ir.Variable(names(), NAT), ir.Local(NAT, f"#at {self._number()}")
+
+        def is_it(index: Term) -> Term:
+            return equality(held.at(index), item, type_.item, names)
+
+        index = local(number)
+        there = conj((within(held.first, index, held.next), is_it(index)))
+        then(path.where("not in the queue", negation(exists((number,), there))))
+        earlier = conj((within(held.first, index, place_), is_it(index)))
+        found = path.where(
+            "in the queue",
+            within(held.first, place_, held.next),
+            is_it(place_),
+            negation(exists((number,), earlier)),
+        )
+        self._change(found, place, lambda _: without_element(held, place_), then, read=True)
 
     def _send(self, statement: ir.Send, path: Path, then: Then) -> None:
         given = [self._value(path, each) for each in (*statement.arguments, statement.to)]
         path = sure(path, *given)
-        terms = tuple(term for each in given for term in flat(each.shape))
-        self._goes_to_neighbor(path, statement.span.line, terms[-1])
+        *arguments, to = (each.shape for each in given)
+        assert isinstance(to, Leaf)
+        self._goes_to_neighbor(path, statement.span.line, to.term)
         kind = self._kind(statement.kind)
-        values = packet_value(kind, (*terms[:-1], SELF, terms[-1]))
+        values = packet_of_self(arguments, to)
         state = path.state.sending(kind.name, Group((), lambda _: (TRUE, values)))
-        event = Event("send", kind.name, values.fields[:-2], Leaf(terms[-1]))
+        event = Event("send", kind.name, tuple(arguments), to)
         self.happen(replace(path, state=state), event, then)
 
     # --- loops that are cut ------------------------------------------------------------------
@@ -243,6 +284,25 @@ class Execution(Looping):
 
             self.run(statement.body, known.where("another round", test.term), again, back, depth)
 
+    def _unroll_for(self, statement: ir.For, path: Path, then: Then, back: Then, depth: int) -> None:
+        if statement.domain is None:
+            raise Unsupported("a loop over all processes is not unrolled")
+        found = self._value(path, statement.domain)
+        if not isinstance(found.shape, Window):
+            raise Unsupported("a loop over a collection without an order is not unrolled")
+        start, queue = sure(path, found), found.shape
+
+        def round_(before: Path, number: int) -> None:
+            index = ir.Arithmetic(NAT, "+", queue.first, ir.Literal_(NAT, number))
+            another = ir.Comparison(BOOL, "<", index, queue.next)
+            then(restored(before.where("no other round", negation(another)), path))
+            if number < self.elements:
+                inside = before.where("another round", another)
+                inside = replace(inside, locals={**inside.locals, statement.name: queue.at(index)})
+                self.run(statement.body, inside, lambda after: round_(restored(after, path), number + 1), back, depth)
+
+        round_(start, 0)
+
     def _cut(self, body: Sequence[ir.Stmt], path: Path, line: int) -> Path:
         """The head of a loop: the invariants are checked, and all that is known of what a round may change."""
         self._keeps(path, line)
@@ -271,8 +331,13 @@ class Execution(Looping):
             start = Rounds(path, (), ())
             self._rounds((statement,), start, depth, lambda done: self._all_sent(done, path, then))
             return
+        entries = entries_of(statement)
+        if entries is not None:
+            self._entrywise(entries, path, then)
+            return
         if self.unrolled is not None:
-            raise Unsupported("a loop over a collection that changes something is not unrolled")
+            self._unroll_for(statement, path, then, back, depth)
+            return
         groups, there = self._domain(path, statement)
         self._check(f"no fault on line {statement.span.line}", path, there)
         head = self._cut(statement.body, path.where("a value", there), statement.span.line)
@@ -280,6 +345,11 @@ class Execution(Looping):
             variables = self._loop_variables(group.types)
             condition, item = group.item(locals_of(variables))
             inside = replace(head.where("in the loop", condition), locals={**head.locals, statement.name: item})
+            if statement.domain is not None and takes_out_its_own(self.link, statement):
+                own = ir.Member(BOOL, ir.Local(statement.variable, statement.name), statement.domain)
+                inside = inside.where(
+                    "not visited before", self._evaluation(inside.state, inside.locals).value(own).term
+                )
             self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
         then(restored(head, path))
 

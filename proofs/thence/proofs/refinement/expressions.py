@@ -14,9 +14,10 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.topology import BUILT_IN
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, has_zero
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Type, has_zero
 from thence.proofs.logic.formula import FALSE, TRUE, Unsupported, conj, disj, exists, forall, implies, negation
 from thence.proofs.refinement.shapes import (
+    Bag,
     Group,
     Leaf,
     Members,
@@ -31,10 +32,13 @@ from thence.proofs.refinement.shapes import (
     elements,
     equality,
     flat,
+    in_bag,
+    is_bag,
     locals_of,
     merged,
     not_zero,
     same,
+    something_in,
     term_of,
     variables,
     zero_shape,
@@ -103,6 +107,10 @@ class Evaluation:
                 assert isinstance(record.shape, Parts) and isinstance(target.type, Record)
                 labels = [label for label, _ in target.type.fields]
                 return Value(record.shape.fields[labels.index(name)], record.defined)
+            case ir.Attribute(target=target, name="dsts") if "to" in self.state.machine:
+                message = sub(target)
+                to = self.state.machine["to"]
+                return Value(Members(lambda terms: to((message.term, *terms))), message.defined)
             case ir.Attribute(target=target, name="src" | "dst" as name):
                 message = sub(target)
                 return Value(Leaf(ir.Apply(PROCESS, name, (message.term,))), message.defined)
@@ -114,10 +122,7 @@ class Evaluation:
                 parts = [sub(value) for value in values]
                 return Value(Parts(tuple(part.shape for part in parts)), conj(part.defined for part in parts))
             case ir.SetOf(items=items):
-                members = [sub(item) for item in items]
-                terms = [flat(member.shape) for member in members]
-                has = Members(lambda wanted: disj(same(wanted, each) for each in terms))
-                return Value(has, conj(member.defined for member in members))
+                return self._set_of([sub(item) for item in items], expr.type)
             case ir.Some(item=item):
                 inside = sub(item)
                 return Value(Perhaps(TRUE, inside.shape), inside.defined)
@@ -158,6 +163,13 @@ class Evaluation:
             case _:
                 assert_never(expr)
 
+    def _set_of(self, members: Sequence[Value], type_: Type) -> Value:
+        defined = conj(member.defined for member in members)
+        if is_bag(type_):
+            return Value(Bag(tuple(_one(member.shape) for member in members)), defined)
+        terms = [flat(member.shape) for member in members]
+        return Value(Members(lambda wanted: disj(same(wanted, each) for each in terms)), defined)
+
     def _conditional(self, test: Value, then: Value, otherwise: Value) -> Value:
         defined = conj(
             (test.defined, implies(test.term, then.defined), implies(_opposite(test.term), otherwise.defined))
@@ -195,14 +207,18 @@ class Evaluation:
         terms = tuple(argument.term for argument in arguments)
         return Value(Leaf(self.state.machine[expr.symbol](terms)), conj(each.defined for each in arguments))
 
-    def _member(self, item: Value, collection: Value, type_: object) -> Value:
+    def _member(self, item: Value, collection: Value, type_: Type) -> Value:
         defined = conj((item.defined, collection.defined))
-        terms = flat(item.shape)
         match collection.shape:
             case Members(has=has) | Table(has=has):
-                return Value(Leaf(has(terms)), defined)
+                return Value(Leaf(has(flat(item.shape))), defined)
+            case Bag():
+                assert isinstance(type_, Collection)
+                return Value(Leaf(in_bag(collection.shape, item.shape, type_.item, self.name)), defined)
             case Window():
-                groups = collection.shape.groups(lambda _, each: Leaf(same(flat(each), terms)))
+                assert isinstance(type_, Collection)
+                kind = type_.item
+                groups = collection.shape.groups(lambda _, each: Leaf(equality(each, item.shape, kind, self.name)))
                 found = (self._some(self._where_true(group)) for group in groups)
                 return Value(Leaf(disj(found)), defined)
             case _:
@@ -255,6 +271,8 @@ class Evaluation:
         if len(count.variables) != 1:
             raise Unsupported("a count over several variables")
         (variable,) = count.variables
+        if isinstance(variable.domain, ir.Expression) and is_bag(variable.domain.type):
+            raise Unsupported(f"a count over a `{variable.domain.type}`")
         groups, defined = self.groups(variable, bound)
         conditions = [defined]
         kept: list[Group] = []
@@ -286,8 +304,7 @@ class Evaluation:
         return conj(_opposite(self._some(group)) for group in groups)
 
     def _some(self, group: Group) -> Term:
-        bounds = variables(group.types, self.name)
-        return exists(bounds, group.item(locals_of(bounds))[0])
+        return something_in(group, self.name)
 
     def _at_most_one(self, groups: Sequence[Group]) -> Term:
         said: list[Term] = []
@@ -397,6 +414,10 @@ def _with_place_below(group: Group, limit: Term) -> Group:
         return conj((there, ir.Comparison(BOOL, "<", place_of(each), limit))), each
 
     return Group(group.types, item)
+
+
+def _one(value: Shape) -> Group:
+    return Group((), lambda _: (TRUE, value))
 
 
 def role(constant: ir.Constant) -> ir.Local:

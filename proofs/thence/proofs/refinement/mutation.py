@@ -15,16 +15,21 @@ from thence.proofs.logic.formula import (
 )
 from thence.proofs.refinement.following import opposite
 from thence.proofs.refinement.shapes import (
+    Bag,
     Change,
+    Group,
     Leaf,
     Members,
+    Names,
     Parts,
     Pushed,
     Shape,
     Table,
     Term,
     Window,
+    equality,
     flat,
+    is_bag,
     merged,
     same,
     without_entry,
@@ -42,9 +47,13 @@ def any_like(shape: Shape, name: str) -> Shape:
             raise Unsupported("a local collection that a loop changes")
 
 
-def mutation(method: str, type_: Type, items: Sequence[Shape]) -> Change:
+def mutation(method: str, type_: Type, items: Sequence[Shape], names: Names) -> Change:
     """The value after the mutation, from the value before it."""
     match method, type_:
+        case "add", Collection() if is_bag(type_):
+            return lambda shape: _with_one_more(shape, items[0])
+        case "remove", Collection(item=item) if is_bag(type_):
+            return lambda shape: _without_one(shape, items[0], item, names)
         case "push", Collection(kind="queue"):
             return lambda shape: _pushed(shape, items[0])
         case "pop", Collection(kind="queue"):
@@ -83,3 +92,21 @@ def _with_member(shape: Shape, item: tuple[Term, ...], *, there: bool) -> Shape:
     if there:
         return Members(lambda terms: disj((same(terms, item), shape.has(terms))))
     return Members(lambda terms: conj((opposite(same(terms, item)), shape.has(terms))))
+
+
+def _with_one_more(shape: Shape, item: Shape) -> Bag:
+    assert isinstance(shape, Bag)
+    return Bag((*shape.groups, Group((), lambda _: (TRUE, item))))
+
+
+def _without_one(shape: Shape, item: Shape, type_: Type, names: Names) -> Bag:
+    assert isinstance(shape, Bag)
+
+    def without(group: Group) -> Group:
+        def others(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+            there, member = group.item(terms)
+            return conj((there, opposite(equality(member, item, type_, names)))), member
+
+        return Group(group.types, others)
+
+    return Bag(tuple(map(without, shape.groups)))

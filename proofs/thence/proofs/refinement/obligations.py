@@ -42,7 +42,7 @@ from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.expressions import Evaluation, Value, role
 from thence.proofs.refinement.following import Check, Event, Path
-from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves, window_facts
+from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves, value_sort, window_facts
 from thence.proofs.refinement.states import (
     SELF,
     State,
@@ -53,12 +53,13 @@ from thence.proofs.refinement.states import (
     is_head,
     keeps_order,
     packet_sort,
-    packet_value,
     place_facts,
     place_symbol,
     placed,
     protocol_symbols,
+    receiver_of,
     said_of,
+    types_of_values,
 )
 from thence.proofs.refinement.trees import constants_of_trees, facts_of_flight, to_be_shown, tree_facts, tree_symbols
 
@@ -88,8 +89,6 @@ def refusals(link: ir.Link) -> tuple[str, ...]:
         found.append("`once`")
     if protocol.network.overlay:
         found.append("overlays")
-    if protocol.delivery != "unicast":
-        found.append(f"{protocol.delivery} delivery")
     if machine.delivery == "off" and protocol.sends:
         found.append("messages under a machine with `delivery off`")
     return tuple(found)
@@ -141,7 +140,9 @@ def _roles_apart(protocol: ir.Protocol) -> Iterator[ir.NamedFormula]:
 def signature(link: ir.Link, more: Sequence[ir.Symbol] = ()) -> Signature:
     """Sorts and symbols of machine and protocol; processes are ordered."""
     machine = signature_of(link.machine)
-    sorts = (*machine.sorts, *(packet_sort(kind) for kind in link.protocol.packets))
+    packets = (packet_sort(kind) for kind in link.protocol.packets)
+    values = (value_sort(type_) for type_ in types_of_values(link.protocol))
+    sorts = (*machine.sorts, *packets, *values)
     ends = () if any(one.name == "src" for one in machine.symbols) else (SRC, DST)
     tree = tree_symbols(link.protocol)
     symbols = (*machine.symbols, *ends, *protocol_symbols(link.protocol), *tree, *more)
@@ -191,8 +192,7 @@ def _causal_send(before: State, handler: ir.Handler) -> Cause:
 
 def _arrival(before: State, kind: ir.PacketKind, handler: ir.Handler | None) -> Cause:
     packet = ir.Local(packet_sort(kind), "#packet")
-    terms = said_of(kind, packet)
-    value = packet_value(kind, terms)
+    value = said_of(kind, packet)
     fifo = before.end is not None
     network = {**before.network, kind.name: (in_flight(kind, fifo, without=packet),)}
     names: dict[str, Shape] = {}
@@ -203,7 +203,7 @@ def _arrival(before: State, kind: ir.PacketKind, handler: ir.Handler | None) -> 
     path = Path(replace(before, network=network), names).where(
         "the packet arrives",
         holds(flying_name(kind.name), packet),
-        equal(terms[-1], SELF),
+        equal(receiver_of(value), SELF),
         is_head(before, kind.name, packet, _in_its_place(kind, packet)),
     )
     event = Event("receive", kind.name, value.fields[:-2], value.fields[-2])
@@ -222,14 +222,13 @@ def network_steps(link: ir.Link) -> Iterator[tuple[str, State, tuple[ir.NamedFor
             lost = {**before.network, kind.name: (in_flight(kind, keeps_order(link), without=packet),)}
             yield f"{kind.name} is lost", replace(before, network=lost), flying
         if link.protocol.network.duplicating:
-            value = packet_value(kind, said_of(kind, packet))
-            copied = before.sending(kind.name, _one(value))
+            copied = before.sending(kind.name, _one(said_of(kind, packet)))
             yield f"{kind.name} is duplicated", copied, flying
 
 
 def _in_its_place(kind: ir.PacketKind, packet: Term) -> Shape:
     """The packet that an element of the packets' sort is, with its place."""
-    return placed(packet_value(kind, said_of(kind, packet)), ir.Apply(NAT, place_symbol(kind).name, (packet,)))
+    return placed(said_of(kind, packet), ir.Apply(NAT, place_symbol(kind).name, (packet,)))
 
 
 def _one(value: Shape) -> Group:

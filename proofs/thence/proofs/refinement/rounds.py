@@ -33,10 +33,11 @@ from thence.proofs.refinement.shapes import (
     Leaf,
     Shape,
     Term,
-    flat,
+    is_bag,
     locals_of,
+    substituted,
 )
-from thence.proofs.refinement.states import SELF, packet_value
+from thence.proofs.refinement.states import packet_of_self
 from thence.proofs.refinement.transitions import Many, enabled, taken_for
 
 DEEPEST = 20
@@ -50,8 +51,8 @@ class Sending:
     statement: ir.Send
     variables: tuple[ir.Variable, ...]
     conditions: tuple[Term, ...]
-    terms: tuple[Term, ...]
-    """The packet's parameters and its receiver."""
+    arguments: tuple[Shape, ...]
+    to: Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +93,17 @@ class Looping(Following):
             case ir.If():
                 self._if_in_rounds(first, rounds, depth, onwards)
             case ir.For():
+                if first.domain is not None and is_bag(first.domain.type):
+                    raise Unsupported(f"a loop over a `{first.domain.type}` that only sends")
                 groups, there = self._domain(path, first)
                 self._check(f"no fault on line {first.span.line}", path, there, inner)
                 self._each_group(first, groups, rounds, depth, onwards)
             case ir.Send():
                 given = [self._value(path, each, inner) for each in (*first.arguments, first.to)]
-                terms = tuple(term for each in given for term in flat(each.shape))
-                self._goes_to_neighbor(path, first.span.line, terms[-1], inner)
-                sending = Sending(first, rounds.variables, inner, terms)
+                *arguments, to = given
+                self._goes_to_neighbor(path, first.span.line, to.term, inner)
+                said = tuple(each.shape for each in arguments)
+                sending = Sending(first, rounds.variables, inner, said, to.term)
                 onwards(replace(rounds, sent=(*rounds.sent, sending)))
             case ir.Call():
                 self._call_in_rounds(first, rounds, depth, onwards)
@@ -187,7 +191,7 @@ class Looping(Following):
             same_round = conj(equal(local(each), values[each.name]) for each in shared)
             if one is not other and not shared:
                 continue  # not in one loop: one is sent after the other
-            to_one = equal(one.terms[-1], substitute(other.terms[-1], values))
+            to_one = equal(one.to, substitute(other.to, values))
             goal = forall(
                 (*one.variables, *renamed.values()), implies(conj((*one.conditions, *there, to_one)), same_round)
             )
@@ -195,20 +199,18 @@ class Looping(Following):
             self._check(f"the loop sends one packet to each process on line {line}", path, goal)
 
     def _group(self, sending: Sending) -> Group:
-        kind = self._kind(sending.statement.kind)
         names = [variable.name for variable in sending.variables]
 
         def item(values: tuple[Term, ...]) -> tuple[Term, Shape]:
             given = dict(zip(names, values, strict=True))
-            terms = tuple(substitute(term, given) for term in sending.terms)
-            return substitute(conj(sending.conditions), given), packet_value(kind, (*terms[:-1], SELF, terms[-1]))
+            arguments = [substituted(one, given) for one in sending.arguments]
+            packet = packet_of_self(arguments, Leaf(substitute(sending.to, given)))
+            return substitute(conj(sending.conditions), given), packet
 
         return Group(tuple(variable.type for variable in sending.variables), item)
 
     def _event(self, sending: Sending) -> Event:
-        kind = self._kind(sending.statement.kind)
-        values = packet_value(kind, (*sending.terms[:-1], SELF, sending.terms[-1]))
-        return Event("send", kind.name, values.fields[:-2], Leaf(sending.terms[-1]))
+        return Event("send", sending.statement.kind, sending.arguments, Leaf(sending.to))
 
     def _happen_for_all(self, path: Path, sending: Sending) -> Path:
         """The machine takes the transitions that the packets of a loop are: see NOTE(together)."""

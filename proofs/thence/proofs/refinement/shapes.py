@@ -8,11 +8,16 @@ zero has the keys at which its value is not zero. A map to processes, messages o
 there.
 
 NOTE(window): a queue is its elements at the numbers first <= i < next. `push` writes at `next`, `pop` raises `first`.
+
+NOTE(bag): a set of values that hold collections is a bag of groups. The values of such a type are elements of a sort of
+their own, and symbols that no step changes say what each is; a set that a variable has at first is a relation on them.
+What a step adds is a group of one more. So a member may be there more than once, which changes the value of no formula
+but a count, and counts are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
@@ -30,6 +35,7 @@ from thence.proofs.logic.formula import (
     forall,
     implies,
     negation,
+    substitute,
 )
 
 Term: TypeAlias = ir.Expr
@@ -67,6 +73,13 @@ class Members:
     """A set of flat values."""
 
     has: Callable[[tuple[Term, ...]], Term]
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """A set of values that hold collections: see NOTE(bag)."""
+
+    groups: tuple[Group, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +130,7 @@ class Pushed:
     item: Shape
 
 
-Shape: TypeAlias = Leaf | Parts | Perhaps | Members | Table | Window
+Shape: TypeAlias = Leaf | Parts | Perhaps | Members | Bag | Table | Window
 
 
 def refuse(type_: Type) -> Unsupported:
@@ -133,9 +146,21 @@ def leaves(type_: Type) -> tuple[Type, ...]:
         case Record(fields=fields):
             return tuple(leaf for _, part in fields for leaf in leaves(part))
         case Map() | Collection():
-            raise Unsupported(f"a value of type `{type_}` stands inside a collection, as a key, or in a packet")
+            raise Unsupported(f"a value of type `{type_}` stands in a key or an input")
         case _:
             return (type_,)
+
+
+def is_flat(type_: Type) -> bool:
+    """Whether values of the type hold no collections."""
+    if isinstance(type_, Record):
+        return all(is_flat(part) for _, part in type_.fields)
+    return not isinstance(type_, Map | Collection)
+
+
+def is_bag(type_: Type) -> bool:
+    """Whether a value of the type is a bag: see NOTE(bag)."""
+    return isinstance(type_, Collection) and type_.kind == "set" and not is_flat(type_.item)
 
 
 def flat(shape: Shape) -> tuple[Term, ...]:
@@ -146,7 +171,7 @@ def flat(shape: Shape) -> tuple[Term, ...]:
         case Parts(fields=fields):
             return tuple(term for part in fields for term in flat(part))
         case _:
-            raise Unsupported("a collection stands inside a collection, as a key, or in a packet")
+            raise Unsupported("a collection stands in a key or an input")
 
 
 def built(type_: Type, terms: Sequence[Term]) -> Shape:
@@ -203,7 +228,8 @@ def symbols_of(name: str, parameters: tuple[ir.Variable, ...], type_: Type) -> t
             some = ir.Symbol(f"{name}.#some", parameters, BOOL)
             return (some, *symbols_of(f"{name}.#value", parameters, item))
         case Collection(kind="set", item=item):
-            return (ir.Symbol(name, _more(parameters, leaves(item)), BOOL),)
+            inside = leaves(item) if is_flat(item) else (value_sort(item),)
+            return (ir.Symbol(name, _more(parameters, inside), BOOL),)
         case Collection(kind="queue", item=item):
             ends = (ir.Symbol(f"{name}.{end}", parameters, NAT) for end in ENDS)
             return (*ends, *symbols_of(f"{name}.#at", _more(parameters, (NAT,)), item))
@@ -215,6 +241,29 @@ def symbols_of(name: str, parameters: tuple[ir.Variable, ...], type_: Type) -> t
             raise refuse(type_)
         case _:
             return (ir.Symbol(name, parameters, type_),)
+
+
+def value_sort(type_: Type) -> Sort:
+    """The sort of the values of a type with collections: see NOTE(bag)."""
+    return Sort(f"value {type_}")
+
+
+def value_sorts(type_: Type) -> tuple[Type, ...]:
+    """The types inside this one whose values are elements of a sort."""
+    match type_:
+        case Record(fields=fields):
+            return tuple(one for _, part in fields for one in value_sorts(part))
+        case Collection(item=item):
+            return (*((item,) if is_bag(type_) else ()), *value_sorts(item))
+        case Map(value=value):
+            return value_sorts(value)
+        case _:
+            return ()
+
+
+def value_symbols(type_: Type) -> tuple[ir.Symbol, ...]:
+    """The symbols that say what an element of the type's sort is."""
+    return symbols_of(value_sort(type_).name, (ir.Variable("v", value_sort(type_)),), type_)
 
 
 def _more(parameters: tuple[ir.Variable, ...], types: Sequence[Type]) -> tuple[ir.Variable, ...]:
@@ -242,6 +291,13 @@ def shape_of(name: str, arguments: tuple[Term, ...], type_: Type) -> Shape:
         case Collection(kind="option", item=item):
             some = ir.Apply(BOOL, f"{name}.#some", arguments)
             return Perhaps(some, shape_of(f"{name}.#value", arguments, item))
+        case Collection(kind="set", item=item) if not is_flat(item):
+            sort = value_sort(item)
+
+            def member(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+                return ir.Apply(BOOL, name, (*arguments, *terms)), shape_of(sort.name, terms, item)
+
+            return Bag((Group((sort,), member),))
         case Collection(kind="set"):
             return Members(lambda terms: ir.Apply(BOOL, name, (*arguments, *terms)))
         case Collection(kind="queue", item=item):
@@ -272,7 +328,7 @@ def zero_shape(type_: Type) -> Shape:
         case Collection(kind="option", item=item):
             return Perhaps(FALSE, zero_shape(item))
         case Collection(kind="set"):
-            return Members(lambda terms: FALSE)
+            return Bag(()) if is_bag(type_) else Members(lambda terms: FALSE)
         case Collection(kind="queue", item=item):
             return Window(ir.Literal_(NAT, 0), ir.Literal_(NAT, 0), lambda index: zero_shape(item))
         case Map(value=value):
@@ -306,6 +362,9 @@ def not_zero(shape: Shape, type_: Type) -> Term:
         case Members(has=has), Collection(item=item):
             bound = variables(leaves(item), _depth_names(type_))
             return exists(bound, has(locals_of(bound)))
+        case Bag(groups=groups), _:
+            names = _depth_names(type_)
+            return disj(something_in(group, names) for group in groups)
         case Table(has=has), Map(key=key):
             bound = variables(leaves(key), _depth_names(type_))
             return exists(bound, has(locals_of(bound)))
@@ -337,6 +396,9 @@ def merged(condition: Term, then: Shape, otherwise: Shape) -> Shape:
             )
         case Members(), Members():
             return Members(lambda terms: conditional(condition, then.has(terms), otherwise.has(terms)))
+        case Bag(), Bag():
+            here = [limited(group, condition) for group in then.groups]
+            return Bag((*here, *(limited(group, negation(condition)) for group in otherwise.groups)))
         case Table(), Table():
             return Table(
                 lambda terms: merged(condition, then.at(terms), otherwise.at(terms)),
@@ -377,6 +439,9 @@ def equality(left: Shape, right: Shape, type_: Type, names: Names) -> Term:
             assert isinstance(type_, Collection)
             bound = variables(leaves(type_.item), names)
             return forall(bound, alike(left.has(locals_of(bound)), right.has(locals_of(bound))))
+        case Bag(), Bag():
+            assert isinstance(type_, Collection)
+            return conj((_within_bag(left, right, type_.item, names), _within_bag(right, left, type_.item, names)))
         case Table(), Table():
             assert isinstance(type_, Map)
             bound = variables(leaves(type_.key), names)
@@ -387,6 +452,42 @@ def equality(left: Shape, right: Shape, type_: Type, names: Names) -> Term:
             raise Unsupported("two queues are compared")
         case _:
             raise AssertionError((left, right))
+
+
+def substituted(shape: Shape, values: Mapping[str, Term]) -> Shape:
+    """The value with free names replaced. No term that the shape is asked about has such a name."""
+    match shape:
+        case Leaf(term=term):
+            return Leaf(substitute(term, values))
+        case Parts(fields=fields):
+            return Parts(tuple(substituted(field, values) for field in fields))
+        case Perhaps(some=some, item=item):
+            return Perhaps(substitute(some, values), substituted(item, values))
+        case Members(has=has):
+            return Members(lambda terms: substitute(has(terms), values))
+        case Bag(groups=groups):
+            return Bag(tuple(_substituted_group(group, values) for group in groups))
+        case Table(at=at, has=has):
+            return Table(lambda terms: substituted(at(terms), values), lambda terms: substitute(has(terms), values))
+        case Window(first=first, next=following, at=element, pushed=pushed):
+            last, before = shape.older
+            new = tuple(
+                Pushed(substitute(one.condition, values), substitute(one.number, values), substituted(one.item, values))
+                for one in pushed
+            )
+            ends = substitute(first, values), substitute(following, values)
+            older = substitute(last, values), lambda index: substituted(before(index), values)
+            return Window(*ends, lambda index: substituted(element(index), values), new, older if new else None)
+        case _:
+            assert_never(shape)
+
+
+def _substituted_group(group: Group, values: Mapping[str, Term]) -> Group:
+    def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+        there, value = group.item(terms)
+        return substitute(there, values), substituted(value, values)
+
+    return Group(group.types, item)
 
 
 # --- groups: what a quantifier ranges over --------------------------------------------------------
@@ -404,6 +505,41 @@ class Group:
     item: Callable[[tuple[Term, ...]], tuple[Term, Shape]]
 
 
+def limited(group: Group, condition: Term) -> Group:
+    """The group where the condition is true, else nothing."""
+
+    def item(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+        there, value = group.item(terms)
+        return conj((condition, there)), value
+
+    return Group(group.types, item)
+
+
+def something_in(group: Group, names: Names) -> Term:
+    """Whether there is anything in the group."""
+    bound = variables(group.types, names)
+    return exists(bound, group.item(locals_of(bound))[0])
+
+
+def in_bag(bag: Bag, item: Shape, type_: Type, names: Names) -> Term:
+    """Whether the value, of this type, is a member."""
+    found: list[Term] = []
+    for group in bag.groups:
+        bound = variables(group.types, names)
+        there, member = group.item(locals_of(bound))
+        found.append(exists(bound, conj((there, equality(member, item, type_, names)))))
+    return disj(found)
+
+
+def _within_bag(left: Bag, right: Bag, type_: Type, names: Names) -> Term:
+    found: list[Term] = []
+    for group in left.groups:
+        bound = variables(group.types, names)
+        there, member = group.item(locals_of(bound))
+        found.append(forall(bound, implies(there, in_bag(right, member, type_, names))))
+    return conj(found)
+
+
 def elements(shape: Shape, type_: Type) -> tuple[Group, ...]:
     """The elements of a set or queue, the keys of a map. Raises: Unsupported."""
     match shape, type_:
@@ -411,6 +547,8 @@ def elements(shape: Shape, type_: Type) -> tuple[Group, ...]:
             return (Group(leaves(item), lambda terms: (has(terms), built(item, terms))),)
         case Table(has=has), Map(key=key):
             return (Group(leaves(key), lambda terms: (has(terms), built(key, terms))),)
+        case Bag(groups=groups), _:
+            return groups
         case Window(), _:
             return shape.groups(lambda _, item: item)
         case Perhaps(some=some, item=inside), _:
@@ -476,3 +614,14 @@ def without_entry(shape: Table, key: tuple[Term, ...], value: Type) -> Table:
         nothing = zero_shape(value)
         return table(value, lambda terms: merged(same(terms, key), nothing, shape.at(terms)), shape.has)
     return Table(shape.at, lambda terms: conj((negation(same(terms, key)), shape.has(terms))))
+
+
+def without_element(shape: Window, index: Term) -> Window:
+    """A queue without the element of this number: those behind it move up."""
+    one = ir.Literal_(NAT, 1)
+
+    def at(number: Term) -> Shape:
+        before = ir.Comparison(BOOL, "<", number, index)
+        return merged(before, shape.at(number), shape.at(ir.Arithmetic(NAT, "+", number, one)))
+
+    return Window(shape.first, ir.Arithmetic(NAT, "-", shape.next, one), at)

@@ -38,14 +38,14 @@ from thence.proofs.refinement.shapes import (
     Shape,
     Term,
     alike,
-    built,
-    leaves,
     locals_of,
     merged,
     same,
     shape_of,
     symbols_of,
     term_of,
+    value_sorts,
+    value_symbols,
     variables,
 )
 
@@ -135,15 +135,16 @@ def packet_sort(kind: ir.PacketKind) -> Sort:
     return Sort(f"packet {kind.name}")
 
 
-def packet_types(kind: ir.PacketKind) -> tuple[Type, ...]:
-    """The types of the terms that a packet says: its parameters, then its sender and receiver."""
-    return (*(leaf for parameter in kind.parameters for leaf in leaves(parameter.type)), PROCESS, PROCESS)
-
-
 def packet_symbols(kind: ir.PacketKind) -> tuple[ir.Symbol, ...]:
+    """What is in flight, and what each packet says: its parameters, then its sender and receiver."""
     packet = (ir.Variable("k", packet_sort(kind)),)
-    said = (ir.Symbol(f"{kind.name}.{at}", packet, type_) for at, type_ in enumerate(packet_types(kind)))
+    said = (one for at, type_ in enumerate(said_types(kind)) for one in symbols_of(f"{kind.name}.{at}", packet, type_))
     return (ir.Symbol(flying_name(kind.name), packet, BOOL), *said)
+
+
+def said_types(kind: ir.PacketKind) -> tuple[Type, ...]:
+    """The types of a packet's parameters, then of its sender and receiver."""
+    return (*(parameter.type for parameter in kind.parameters), PROCESS, PROCESS)
 
 
 def place_symbol(kind: ir.PacketKind, version: str = "") -> ir.Symbol:
@@ -176,15 +177,9 @@ def flying_name(kind: str, version: str = "") -> str:
     return f"{kind} in flight{version}"
 
 
-def packet_value(kind: ir.PacketKind, terms: Sequence[Term]) -> Parts:
-    """The packet as quantifiers see it: a record of its parameters, then sender and receiver."""
-    fields: list[Shape] = []
-    at = 0
-    for type_ in (*(parameter.type for parameter in kind.parameters), PROCESS, PROCESS):
-        size = len(leaves(type_))
-        fields.append(built(type_, terms[at : at + size]))
-        at += size
-    return Parts(tuple(fields))
+def packet_of_self(arguments: Sequence[Shape], to: Shape) -> Parts:
+    """A packet as quantifiers see it: a record of its parameters, then sender and receiver. SELF sends it."""
+    return Parts((*arguments, Leaf(SELF), to))
 
 
 def in_flight(kind: ir.PacketKind, fifo: bool, version: str = "", *, without: Term | None = None) -> Group:
@@ -194,7 +189,7 @@ def in_flight(kind: ir.PacketKind, fifo: bool, version: str = "", *, without: Te
         flying: Term = ir.Apply(BOOL, flying_name(kind.name, version), terms)
         if without is not None:
             flying = conj((flying, negation(alike(terms[0], without))))
-        value: Shape = packet_value(kind, said_of(kind, terms[0]))
+        value: Shape = said_of(kind, terms[0])
         if fifo:
             value = placed(value, ir.Apply(NAT, place_symbol(kind, version).name, (terms[0],)))
         return flying, value
@@ -202,9 +197,15 @@ def in_flight(kind: ir.PacketKind, fifo: bool, version: str = "", *, without: Te
     return Group((packet_sort(kind),), item)
 
 
-def said_of(kind: ir.PacketKind, packet: Term) -> tuple[Term, ...]:
-    """What an element of the packets' sort says."""
-    return tuple(ir.Apply(type_, f"{kind.name}.{at}", (packet,)) for at, type_ in enumerate(packet_types(kind)))
+def said_of(kind: ir.PacketKind, packet: Term) -> Parts:
+    """What an element of the packets' sort says: the packet as quantifiers see it."""
+    said = (shape_of(f"{kind.name}.{at}", (packet,), type_) for at, type_ in enumerate(said_types(kind)))
+    return Parts(tuple(said))
+
+
+def receiver_of(packet: Parts) -> Term:
+    """The receiver of a packet without a place."""
+    return term_of(packet.fields[-1])
 
 
 def place_facts(state: State) -> tuple[ir.NamedFormula, ...]:
@@ -262,9 +263,17 @@ def protocol_symbols(protocol: ir.Protocol) -> tuple[ir.Symbol, ...]:
         one for variable in protocol.state for one in symbols_of(variable_name(variable.name), process, variable.type)
     )
     packets = (one for kind in protocol.packets for one in packet_symbols(kind))
+    values = (one for type_ in types_of_values(protocol) for one in value_symbols(type_))
     if protocol.network.reordering:
-        return (*state, *packets)
-    return (*state, *packets, *(place_symbol(kind) for kind in protocol.packets), end_symbol())
+        return (*state, *packets, *values)
+    return (*state, *packets, *values, *(place_symbol(kind) for kind in protocol.packets), end_symbol())
+
+
+def types_of_values(protocol: ir.Protocol) -> tuple[Type, ...]:
+    """The types whose values are elements of a sort: see NOTE(bag) in `shapes`."""
+    said = (parameter.type for kind in protocol.packets for parameter in kind.parameters)
+    types = (*(variable.type for variable in protocol.state), *said)
+    return tuple(dict.fromkeys(one for type_ in types for one in value_sorts(type_)))
 
 
 def keeps_order(link: ir.Link) -> bool:
