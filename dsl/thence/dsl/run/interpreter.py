@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias, assert_never
+from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir import topology
@@ -58,8 +58,7 @@ class NotNow(Fault):
     """The application sends inside a delivery what the protocol does not accept there: the step does not happen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The effect of a handler: the process's new state, and its emissions in order."""
 
     state: LocalState
