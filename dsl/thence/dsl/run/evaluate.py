@@ -98,6 +98,10 @@ DEEPEST: Final = 60
 """Brackets inside one another in one line of text; Python reads 200."""
 
 
+MOST_LOOPS: Final = 10
+"""Loops inside one another in a function for quantifiers; Python takes 20."""
+
+
 @dataclass(slots=True)
 class Source:
     """Python text that is being written.
@@ -126,6 +130,18 @@ class Source:
         """The text as a call of a function of its own; `bound` are the names of Python that the text itself binds."""
         name, parameters = self.fresh("part"), ", ".join(bound)
         self.parts.append(f"def {name}({parameters}): return {text}")
+        return f"{name}({parameters})"
+
+    def every(self, bound: Iterable[str], wanted: bool, loops: Sequence[tuple[str, str]], body: str) -> str:
+        """A call of a function of its own, which gives `wanted` unless the body has the other value somewhere. Each loop
+        is a name of Python and the values that it takes. A function with loops is faster than generators."""
+        name, parameters = self.fresh("every" if wanted else "some"), ", ".join(bound)
+        lines = [f"def {name}({parameters}):"]
+        for depth, (item, domain) in enumerate(loops, 1):
+            lines.append(f"{' ' * depth}for {item} in {domain}:")
+        inside = " " * (len(loops) + 1)
+        lines.append(f"{inside}if {f'not ({body})' if wanted else body}: return {not wanted}")
+        self.parts += [*lines, f" return {wanted}"]
         return f"{name}({parameters})"
 
     def lines(self, head: str, body: Iterable[str], first: Iterable[str] = ()) -> list[str]:
@@ -353,6 +369,8 @@ class Terms:
         return replace(self, known={**self.known, **names}, bound=(*self.bound, *names.values()))
 
     def _quantified(self, expression: ir.Quantified) -> str:
+        if expression.kind in ("forall", "exists") and len(expression.variables) == 1:
+            return self._all_or_any(expression)
         domains = [self.domain(bound) for bound in expression.variables]
         names = {bound.name: self.source.fresh(bound.name) for bound in expression.variables}
         body = self.binding(names).text(expression.body)
@@ -367,6 +385,20 @@ class Terms:
                 return f"sum({body} {loop})"
             case _:
                 return f"sum(1 {loop} if {body})"
+
+
+    def _all_or_any(self, expression: ir.Quantified) -> str:
+        """A function with a loop for each quantifier that stands right inside another one of its kind."""
+        kind, inner = expression.kind, self
+        loops: list[tuple[str, str]] = []
+        part: ir.Expr = expression
+        while isinstance(part, ir.Quantified) and part.kind == kind and len(part.variables) == 1 and len(loops) < MOST_LOOPS:
+            (variable,) = part.variables
+            name, domain = self.source.fresh(variable.name), inner.domain(variable)
+            loops.append((name, domain))
+            inner = inner.binding({variable.name: name})
+            part = part.body
+        return self.source.every(self.bound, kind == "forall", loops, inner.bare(part))
 
 
 def entry_text(map_: str, key: str, type_: Type) -> str:
