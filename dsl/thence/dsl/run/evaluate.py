@@ -7,7 +7,7 @@ functions of a machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
@@ -22,6 +22,25 @@ from thence.dsl.run.values import ABSENT, Message, Packet, Value, zero
 
 Acts: TypeAlias = Mapping[tuple[str, str | None], tuple[Value, ...]]
 """What was done in a step, as records: deliveries, the arrival, or the input; by verb, and packet kind or input."""
+
+
+class _Nothing(Mapping[Any, Any]):
+    """The mapping without keys. A frame is made for each step: one that all share costs less than its own."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __getitem__(self, key: object) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+_NOTHING: Final = _Nothing()
 
 
 @dataclass(slots=True)
@@ -49,11 +68,11 @@ class Frame:
     processes: int = 0
     all_states: Sequence[Sequence[Value]] = ()
     locals: dict[str, Value] = field(default_factory=dict)
-    symbols: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
+    symbols: Mapping[str, Callable[..., Value]] = _NOTHING
     messages: Sequence[Message] = ()
     flying: Sequence[Packet] = ()
     fifo: bool = False
-    acted: Acts = field(default_factory=dict)
+    acted: Acts = _NOTHING
     emitted: list[Any] = field(default_factory=list)
     guards: list[Any] | None = None
     budget: int = 0
@@ -133,8 +152,10 @@ class Source:
         return f"{name}({parameters})"
 
     def every(self, bound: Iterable[str], wanted: bool, loops: Sequence[tuple[str, str]], body: str) -> str:
-        """A call of a function of its own, which gives `wanted` unless the body has the other value somewhere. Each loop
-        is a name of Python and the values that it takes. A function with loops is faster than generators."""
+        """A call of a function of its own, which gives `wanted` unless the body has the other value somewhere.
+
+        Each loop is a name of Python and the values that it takes. A function with loops is faster than generators.
+        """
         name, parameters = self.fresh("every" if wanted else "some"), ", ".join(bound)
         lines = [f"def {name}({parameters}):"]
         for depth, (item, domain) in enumerate(loops, 1):
@@ -386,13 +407,14 @@ class Terms:
             case _:
                 return f"sum(1 {loop} if {body})"
 
-
     def _all_or_any(self, expression: ir.Quantified) -> str:
         """A function with a loop for each quantifier that stands right inside another one of its kind."""
         kind, inner = expression.kind, self
         loops: list[tuple[str, str]] = []
         part: ir.Expr = expression
-        while isinstance(part, ir.Quantified) and part.kind == kind and len(part.variables) == 1 and len(loops) < MOST_LOOPS:
+        while isinstance(part, ir.Quantified) and part.kind == kind and len(part.variables) == 1:
+            if len(loops) == MOST_LOOPS:
+                break
             (variable,) = part.variables
             name, domain = self.source.fresh(variable.name), inner.domain(variable)
             loops.append((name, domain))
