@@ -27,41 +27,49 @@ _OBJECT: Final = "(attributes)"
 
 
 class SentPackets:
-    """What the packets in flight held when they were sent. Packets that hold nothing mutable are not kept."""
+    """What the packets in flight held when they were sent. Packets that hold nothing mutable are not kept.
 
-    __slots__ = ("_kept",)
+    Attributes:
+        kept: by the identity of a packet: the packet, and what it held.
+        constant: types of packets that hold nothing mutable: they need not be looked at.
+    """
+
+    __slots__ = ("constant", "kept")
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[Any, Any]] = {}
-        """By the identity of a packet: the packet, and what it held."""
+        self.kept: dict[int, tuple[Any, Any]] = {}
+        self.constant: set[type] = set()
 
     def sent(self, packet: Any) -> None:
         """The packet is put on the network."""
         kind = type(packet)
-        if kind in _ATOMS or kind is Foreign or _SETTLED.get(kind, 0) >= _ENOUGH or id(packet) in self._kept:
+        if kind in _ATOMS or kind is Foreign or _SETTLED.get(kind, 0) >= _ENOUGH:
+            self.constant.add(kind)
+            return
+        if id(packet) in self.kept:
             return
         looked = _Look()
         held = looked.at(packet)
         if looked.mutable:
             _SETTLED[kind] = -1
-            self._kept[id(packet)] = (packet, held)
+            self.kept[id(packet)] = (packet, held)
         elif (seen := _SETTLED.get(kind, 0)) >= 0:
             _SETTLED[kind] = seen + 1
 
     def keeps(self, packet: Any) -> bool:
         """Whether the packet may change."""
-        return id(packet) in self._kept
+        return id(packet) in self.kept
 
     def change(self, packet: Any) -> str:
         """What has changed in a packet that is kept since it was sent, in words; empty where nothing has."""
         try:
-            return _difference(self._kept[id(packet)][1], _Look().at(packet), "")
+            return _difference(self.kept[id(packet)][1], _Look().at(packet), "")
         except Exception:  # Comparisons are code of the system under test, too.
             return ""
 
     def forget(self, packet: Any) -> None:
         """No copy of the packet is in flight any more."""
-        self._kept.pop(id(packet), None)
+        self.kept.pop(id(packet), None)
 
 
 class _Look:

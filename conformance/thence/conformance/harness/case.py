@@ -173,7 +173,7 @@ class Case:
             if type(name) is not str or not name.isprintable():
                 name = word(packet, "message")
             self.judge.received(process, name, source)
-        if self._is_changed(flight):
+        if self._sent_packets.kept and self._is_changed(flight):
             return
         expected = None if self.lockstep is None else self.lockstep.receive(process, shadow)
         self._call(process, expected, self.participants.processes[process].receive, source, packet)
@@ -353,9 +353,10 @@ class Case:
         shadows = _NO_SHADOWS if expected is None else self._followed(process, commands, expected)
         if not commands and self.participants.steps <= STEP_LIMIT:
             return
-        flights, count = self.network.flights, len(self.participants.processes)
+        flights, count, constant = self.network.flights, len(self.participants.processes), self._sent_packets.constant
         delivered = False
-        asked, elsewhere = process, set[int]()
+        asked = process
+        elsewhere: set[int] = set()  # `set[int]()` takes ten times as long.
         for command, shadow in zip(commands, shadows, strict=False):
             process = asked
             if isinstance(command, Elsewhere):
@@ -363,12 +364,13 @@ class Case:
                 if isinstance(command, HandOver):
                     elsewhere.add(process)
             if isinstance(command, Transmit):
-                destination = command.destination
+                destination, packet = command.destination, command.packet
                 if type(destination) is not int or not 0 <= destination < count:
                     self._crash(process, f"sends a packet to {shown(destination)}, which is no process")
                     return
-                self._sent_packets.sent(command.packet)
-                flights.append((process, destination, command.packet, shadow))
+                if type(packet) not in constant:
+                    self._sent_packets.sent(packet)
+                flights.append((process, destination, packet, shadow))
             elif isinstance(command, HandOver):
                 self.judge.delivered(process, _name(command.message), command.sender)
                 delivered = delivered or process == asked
@@ -386,7 +388,9 @@ class Case:
         if len(flights) > PACKET_LIMIT or self.participants.steps > STEP_LIMIT:
             self._endless(process)
             return
-        for one in ([asked] if delivered else []) + sorted(elsewhere):
+        if delivered:
+            self._answered(asked)
+        for one in sorted(elsewhere):
             self._answered(one)
 
     def _answered(self, process: int) -> None:
@@ -543,15 +547,21 @@ class Case:
 
 def _signature(commands: Sequence[Any]) -> tuple[Any, ...]:
     """The commands without their metadata, as `Expected.signature` has the protocol's."""
-    return tuple(
-        [
-            (command.destination, word(command.packet, "kind"), word(command.packet, "message"))
-            if isinstance(command, Transmit)
-            else (word(command, "message"),)
-            for command in commands
-            if not isinstance(command, Answered)
-        ]
-    )
+    signature: list[tuple[Any, ...]] = []
+    for command in commands:
+        if isinstance(command, Transmit):
+            packet: Any = command.packet
+            try:
+                kind, message = packet.kind, packet.message
+                plain = type(kind) is str and (message is None or type(message) is str)
+            except Exception:
+                plain = False
+            if not (plain and kind.isprintable() and (message is None or message.isprintable())):
+                kind, message = word(packet, "kind"), word(packet, "message")
+            signature.append((command.destination, kind, message))
+        elif not isinstance(command, Answered):
+            signature.append((word(command, "message"),))
+    return tuple(signature)
 
 
 def _name(message: object) -> str:

@@ -7,7 +7,7 @@ functions of a machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
@@ -22,6 +22,25 @@ from thence.dsl.run.values import ABSENT, Message, Packet, Value, zero
 
 Acts: TypeAlias = Mapping[tuple[str, str | None], tuple[Value, ...]]
 """What was done in a step, as records: deliveries, the arrival, or the input; by verb, and packet kind or input."""
+
+
+class _Nothing(Mapping[Any, Any]):
+    """The mapping without keys. A frame is made for each step: one that all share costs less than its own."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __getitem__(self, key: object) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+_NOTHING: Final = _Nothing()
 
 
 @dataclass(slots=True)
@@ -49,11 +68,11 @@ class Frame:
     processes: int = 0
     all_states: Sequence[Sequence[Value]] = ()
     locals: dict[str, Value] = field(default_factory=dict)
-    symbols: Mapping[str, Callable[..., Value]] = field(default_factory=dict)
+    symbols: Mapping[str, Callable[..., Value]] = _NOTHING
     messages: Sequence[Message] = ()
     flying: Sequence[Packet] = ()
     fifo: bool = False
-    acted: Acts = field(default_factory=dict)
+    acted: Acts = _NOTHING
     emitted: list[Any] = field(default_factory=list)
     guards: list[Any] | None = None
     budget: int = 0
@@ -98,6 +117,10 @@ DEEPEST: Final = 60
 """Brackets inside one another in one line of text; Python reads 200."""
 
 
+MOST_LOOPS: Final = 10
+"""Loops inside one another in a function for quantifiers; Python takes 20."""
+
+
 @dataclass(slots=True)
 class Source:
     """Python text that is being written.
@@ -126,6 +149,20 @@ class Source:
         """The text as a call of a function of its own; `bound` are the names of Python that the text itself binds."""
         name, parameters = self.fresh("part"), ", ".join(bound)
         self.parts.append(f"def {name}({parameters}): return {text}")
+        return f"{name}({parameters})"
+
+    def every(self, bound: Iterable[str], wanted: bool, loops: Sequence[tuple[str, str]], body: str) -> str:
+        """A call of a function of its own, which gives `wanted` unless the body has the other value somewhere.
+
+        Each loop is a name of Python and the values that it takes. A function with loops is faster than generators.
+        """
+        name, parameters = self.fresh("every" if wanted else "some"), ", ".join(bound)
+        lines = [f"def {name}({parameters}):"]
+        for depth, (item, domain) in enumerate(loops, 1):
+            lines.append(f"{' ' * depth}for {item} in {domain}:")
+        inside = " " * (len(loops) + 1)
+        lines.append(f"{inside}if {f'not ({body})' if wanted else body}: return {not wanted}")
+        self.parts += [*lines, f" return {wanted}"]
         return f"{name}({parameters})"
 
     def lines(self, head: str, body: Iterable[str], first: Iterable[str] = ()) -> list[str]:
@@ -353,6 +390,8 @@ class Terms:
         return replace(self, known={**self.known, **names}, bound=(*self.bound, *names.values()))
 
     def _quantified(self, expression: ir.Quantified) -> str:
+        if expression.kind in ("forall", "exists") and len(expression.variables) == 1:
+            return self._all_or_any(expression)
         domains = [self.domain(bound) for bound in expression.variables]
         names = {bound.name: self.source.fresh(bound.name) for bound in expression.variables}
         body = self.binding(names).text(expression.body)
@@ -367,6 +406,21 @@ class Terms:
                 return f"sum({body} {loop})"
             case _:
                 return f"sum(1 {loop} if {body})"
+
+    def _all_or_any(self, expression: ir.Quantified) -> str:
+        """A function with a loop for each quantifier that stands right inside another one of its kind."""
+        kind, inner = expression.kind, self
+        loops: list[tuple[str, str]] = []
+        part: ir.Expr = expression
+        while isinstance(part, ir.Quantified) and part.kind == kind and len(part.variables) == 1:
+            if len(loops) == MOST_LOOPS:
+                break
+            (variable,) = part.variables
+            name, domain = self.source.fresh(variable.name), inner.domain(variable)
+            loops.append((name, domain))
+            inner = inner.binding({variable.name: name})
+            part = part.body
+        return self.source.every(self.bound, kind == "forall", loops, inner.bare(part))
 
 
 def entry_text(map_: str, key: str, type_: Type) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias, assert_never
+from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir import topology
@@ -58,8 +58,7 @@ class NotNow(Fault):
     """The application sends inside a delivery what the protocol does not accept there: the step does not happen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The effect of a handler: the process's new state, and its emissions in order."""
 
     state: LocalState
@@ -216,7 +215,7 @@ class Interpreter:
         if self._guard is None:
             return True
         assert self._causal_send_body is not None
-        frame = Frame(process=process, state=list(state), processes=self.processes)
+        frame = Frame(process, list(state), self.processes)
         frame.locals = dict(zip(self._names[self._causal_send_body], (message,), strict=True))
         return bool(self._guard(frame))
 
@@ -287,7 +286,7 @@ class Interpreter:
         body, guard = self._inputs[given.name]
         if guard is None:
             return True
-        frame = Frame(process=process, state=list(state), processes=self.processes)
+        frame = Frame(process, list(state), self.processes)
         frame.locals = dict(zip(self._names[body], given.arguments, strict=True))
         return bool(guard(frame))
 
@@ -311,7 +310,7 @@ class Interpreter:
 
         With `seen.order`, loops over collections visit the elements that hold these messages in this order.
         """
-        frame = Frame(process=process, state=list(state), processes=self.processes)
+        frame = Frame(process, list(state), self.processes)
         arguments: tuple[Value, ...] = ()
         match cause:
             case Message():
@@ -379,12 +378,11 @@ class Interpreter:
         return tuple(found)
 
     def _run(self, body: str, process: int, state: LocalState, arguments: tuple[Value, ...], how: _How) -> Step:
-        frame = Frame(process=process, state=list(state), processes=self.processes)
-        if how.observe:
-            frame.guards = []
-        if how.reactions:
-            frame.application = self._reacting(how.reactions)
-        frame.choices = how.choices
+        frame = Frame(process, list(state), self.processes)
+        if how is not _PLAINLY:
+            frame.guards = [] if how.observe else None
+            frame.application = self._reacting(how.reactions) if how.reactions else None
+            frame.choices = how.choices
         self._body(body, observed=how.observe)(frame, *arguments)
         if self._neighbors:
             self._keep_to_links(process, frame.emitted)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
@@ -189,9 +190,12 @@ def maps(map_: Value, key: Value) -> bool:
     return lookup(map_, key) is not ABSENT
 
 
+_key = itemgetter(0)
+
+
 def keys(map_: Value) -> list[Value]:
     """The keys in ascending order."""
-    return [key for key, _ in map_]
+    return list(map(_key, map_))
 
 
 def minus(left: int, right: int) -> int:
