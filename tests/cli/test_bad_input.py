@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from at_work import until_at_work
 
 Thence = Callable[..., Any]
 
@@ -207,14 +207,13 @@ def test_broken_pipe(command: list[str]) -> None:
     assert errors == ""
 
 
-def interrupted(command: list[str], words: list[str], after_s: float, folder: Path) -> tuple[int, str, str]:
+def interrupted(command: list[str], words: list[str], processor_s: float, folder: Path) -> tuple[int, str, str]:
     """Ctrl-C, as a terminal sends it: to the whole process group."""
     process = subprocess.Popen(
         [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", cwd=folder,
         start_new_session=True,
     )  # fmt: skip
-    time.sleep(after_s)
-    assert process.poll() is None, "it ended by itself"
+    until_at_work(process, processor_s)
     os.killpg(process.pid, signal.SIGINT)
     out, errors = process.communicate(timeout=60)
     return process.returncode, out, errors
@@ -263,7 +262,7 @@ scope endless of eager:
 def test_interrupted_verification_keeps_what_is_done(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "eager.thence").write_text(EAGER)
     words = ["verify", "eager.thence", "--campaign-cases", "0", "--json", "--report", "r.html"]
-    code, out, errors = interrupted(command, words, 8, tmp_path)
+    code, out, errors = interrupted(command, words, 7, tmp_path)
     found = json.loads(out)
     assert code == found["exit"] == 3, errors
     assert found["complete"] is False

@@ -49,7 +49,7 @@ def test_a_shipped_implementation_and_its_protocol_go_together(name: str, librar
             assert outcome.findings == ()
             assert outcome.matched >= len(outcome.log)
             matched += outcome.matched
-    assert matched > 2_000
+    assert matched > 500
 
 
 def test_the_matched_events_are_inputs_sends_and_deliveries(library: Library) -> None:

@@ -43,13 +43,23 @@ def guards(node: Any) -> Iterator[ir.Expr]:
 
 
 def replaced(text: str, expression: ir.Expr) -> str:
-    """The text with the expression as `show_expression` writes it in the place where it stands, in brackets."""
+    """The text with the expression as `show_expression` writes it in the place where it stands, in brackets.
+
+    A formula about actions (`when p delivers m: ...`) is a whole statement, and has none.
+    """
     lines = text.split("\n")
     span = expression.span
     before = lines[: span.line - 1]
     head, tail = lines[span.line - 1][: span.column - 1], lines[span.end_line - 1][span.end_column - 1 :]
-    middle = f"{head}({show_expression(expression)}){tail}"
+    shown = show_expression(expression)
+    middle = f"{head}{shown if is_about_actions(expression) else f'({shown})'}{tail}"
     return "\n".join([*before, middle, *lines[span.end_line :]])
+
+
+def is_about_actions(expression: ir.Expr) -> bool:
+    return isinstance(expression, ir.Quantified) and any(
+        isinstance(known.domain, ir.Acted) for known in expression.variables
+    )
 
 
 def subjects(text: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from at_work import until_at_work
 
 Thence = Callable[..., Any]
 
@@ -91,7 +92,7 @@ def test_interrupted_it_says_what_it_has(tmp_path: Path) -> None:
         [THENCE, "mutate", "hybrid_basic", "hybrid_basic", "--json"], cwd=tmp_path,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(6)
+    until_at_work(process, 8)
     process.send_signal(signal.SIGINT)
     try:
         out, err = process.communicate(timeout=60)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from at_work import until_at_work
 
 from thence.api.inferring import kept_at
 
@@ -119,7 +119,7 @@ def test_an_interrupt_keeps_what_was_found(
         cwd=tmp_path,
         encoding="utf-8",
     )
-    time.sleep(12)
+    until_at_work(run, 12)
     run.send_signal(number)
     out, _ = run.communicate(timeout=60)
     assert run.returncode == 3 and "interrupted" in out and "--resume" in out

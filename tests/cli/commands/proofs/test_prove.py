@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from at_work import until_at_work
 
 Thence = Callable[..., Any]
 
@@ -241,7 +242,7 @@ def test_an_interrupt_says_what_was_proved(command: list[str], plain: Path) -> N
     arguments = ("prove", plain, "no_creation", "--cache", "answers")
     subprocess.run([*command, *map(str, arguments)], cwd=plain.parent, check=True, stdout=subprocess.DEVNULL)
     with running(command, *arguments, "--stability", "1000", cwd=plain.parent) as process:
-        time.sleep(5)
+        until_at_work(process, 5)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=20)
     assert process.returncode == 3
