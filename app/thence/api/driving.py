@@ -261,6 +261,8 @@ def _claim(drive: Drive, driven: Driven, claim: Claim, *, claimed: bool) -> Resu
         facts["counterexample"] = recorded_case(drive, driven, judged).to_json()
     if claim == "conforming":
         facts["replay"] = driven.closely
+        if report.fields is not None:
+            facts["fields"] = dict(report.fields)
         if report.other_order is not None:
             facts["in_another_order"] = {
                 "cases": report.other_order.cases, "first": report.other_order.first.other_order,

@@ -79,6 +79,8 @@ class Report:
         refuting: for each claim, the number of cases that refute it, whether it is made or not.
         notes: for each kind of finding that breaks nothing that is claimed, how many cases showed it, and the first.
         other_order: how many cases did what the protocol does in another order than its text, and the first.
+        fields: the fields of the protocol's packets (`KIND.field`), and whether they were compared; None where the
+            steps are not.
     """
 
     settings: Settings
@@ -102,6 +104,7 @@ class Report:
     refuting: Mapping[Claim, int] = field(default_factory=dict)
     notes: Mapping[FindingKind, Shown] = field(default_factory=dict)
     other_order: Shown | None = None
+    fields: Mapping[str, bool] | None = None
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
@@ -188,6 +191,7 @@ def conform(
         trials.outcomes.refuting,
         trials.outcomes.notes,
         trials.outcomes.other_order,
+        None if trials.fields is None else {name: name in trials.outcomes.compared for name in trials.fields},
     )
 
 

@@ -118,6 +118,7 @@ class Outcomes:
         refuting: for each claim, the number of cases that refute it, whether it is made or not.
         notes: for each kind of finding that breaks nothing that is claimed, the cases with it.
         other_order: the cases whose steps were the protocol's in another order.
+        compared: the fields of packets that were compared with the protocol's in any case.
     """
 
     def __init__(self, observer: Observer) -> None:
@@ -128,6 +129,7 @@ class Outcomes:
         self.refuting: dict[Claim, int] = {}
         self.notes: dict[FindingKind, Shown] = {}
         self.other_order: Shown | None = None
+        self.compared: set[str] = set()
         self._seen = ProtocolCoverage(observer.features)
         self._shortest: dict[FindingKind, dict[str, CaseOutcome]] = {}
 
@@ -170,6 +172,7 @@ class Outcomes:
             self.refuting[claim] = self.refuting.get(claim, 0) + 1
         for kind in dict.fromkeys(finding.kind for finding in outcome.noted):
             self.notes[kind] = _one_more(self.notes.get(kind), outcome)
+        self.compared |= outcome.compared
         if outcome.other_order:
             self.other_order = _one_more(self.other_order, outcome)
         self.keep(name, outcome)

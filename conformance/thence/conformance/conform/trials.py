@@ -149,6 +149,11 @@ class Trials:
         return outcome if self._follow is None else self._follow.follow(outcome)
 
     @property
+    def fields(self) -> tuple[str, ...] | None:
+        """The fields of the protocol's packets, where steps are compared."""
+        return None if self._replay is None else self._replay.fields.names
+
+    @property
     def undecided(self) -> int:
         """Replays, of cases and of attempts to shorten them, with too many possible states."""
         replays = [self._replay, self._follow]

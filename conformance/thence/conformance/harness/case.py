@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from typing import Any, Final, assert_never
 
@@ -20,7 +21,8 @@ from thence.conformance.harness.participants import Failure, Participants, Waits
 from thence.conformance.harness.wrong_message import wrong_message
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
-from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, same_packets, told
+from thence.conformance.replay.packet_fields import Differs
+from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, Signature, same_packets, told
 from thence.conformance.systems.foreign import LATER, Answered, Elsewhere
 from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import shown, word
@@ -59,6 +61,7 @@ class Case:
     __slots__ = (
         "_armed",
         "_can_block",
+        "_compared",
         "_effective",
         "_is_strict",
         "_matched",
@@ -91,6 +94,8 @@ class Case:
         self.awaited: tuple[int, Expected | None, bool] | None = None
         self._is_strict = replay is None or replay.is_strict
         self._matched = 0
+        self._compared: set[str] = set()
+        """The fields of packets that were compared with the protocol's."""
         self._other_order = ""
         self._speaks = False
         """Whether the subject has sent packets of the protocol's kinds."""
@@ -220,6 +225,7 @@ class Case:
             tuple(judge.noted),
             self._other_order,
             self._unsettled,
+            frozenset(self._compared),
         )
 
     def settled(self) -> CaseOutcome:
@@ -462,16 +468,18 @@ class Case:
         signature = _signature(commands)
         answers = self._answers(process, commands) if self._armed.get(process) else ()
         if lockstep.replay.chooses:
-            expected, several = lockstep.by_choice(process, expected, answers, signature, fifo=self.network.fifo)
+            agrees = partial(self._agrees, commands, signature)
+            expected, several = lockstep.by_choice(
+                process, expected, answers, signature, agrees, fifo=self.network.fifo
+            )
             if several:
                 self._leave_open(process, expected)
                 return _NO_SHADOWS
         elif expected.fault is None and answers:
             expected = lockstep.seen(process, expected, answers)
-        shadows: Iterable[int]
+        shadows: Sequence[int] | Differs
         if signature == expected.signature and expected.fault is None:
-            lockstep.accept(process, expected)
-            shadows = expected.shadows
+            shadows = self._with_fields(commands, signature, expected.shadows)
         else:
             fifo = self.network.fifo
             found = None if self._is_strict else lockstep.reordered(process, expected, signature, fifo=fifo)
@@ -483,13 +491,39 @@ class Case:
                 self._other_order = (
                     f"p{process}, {title}: the protocol {told(expected.signature)}; the subject {told(signature)}"
                 )
-            lockstep.accept(process, found.expected)
-            shadows = found.shadows
+            expected, shadows = found.expected, self._with_fields(commands, signature, found.shadows)
+        if isinstance(shadows, Differs):
+            self._differ(process, expected, shadows)
+            return _NO_SHADOWS
+        lockstep.accept(process, expected)
         self._speaks = self._speaks or any(len(one) == 3 for one in signature)
         if len(signature) == len(commands):
             return shadows
         numbers = iter(shadows)
         return [-1 if isinstance(command, Answered) else next(numbers) for command in commands]
+
+    def _with_fields(
+        self, commands: Sequence[Any], signature: Signature, shadows: Sequence[int]
+    ) -> Sequence[int] | Differs:
+        """The numbers of the protocol's packets for each emission, where their fields agree with the subject's."""
+        lockstep = self.lockstep
+        assert lockstep is not None
+        fields = lockstep.replay.fields
+        if not shadows or not fields.names:
+            return shadows
+        theirs = [getattr(command, "packet", None) for command in commands if not isinstance(command, Answered)]
+        free = not (self._is_strict or self.network.fifo)
+        return fields.paired(lockstep.replay.packet, shadows, theirs, signature, self._compared, free=free)
+
+    def _agrees(self, commands: Sequence[Any], signature: Signature, shadows: Sequence[int]) -> bool:
+        return not isinstance(self._with_fields(commands, signature, shadows), Differs)
+
+    def _differ(self, process: int, expected: Expected, differs: Differs) -> None:
+        """The subject left its protocol by a field of a packet."""
+        assert self.lockstep is not None
+        found = self.lockstep.explain_fields(process, expected, differs)
+        self._matched, self.lockstep = found.matched, None
+        self.judge.find("nonconformance", process, str(found), divergence=found)
 
     def _answers(self, process: int, commands: Sequence[Any]) -> Answers:
         """The application's sends in reaction to deliveries of a step: after which one, number, destinations."""

@@ -141,6 +141,7 @@ class CaseOutcome:
         noted: what is of the kinds of findings, and breaks nothing that is claimed.
         other_order: the first step whose emissions were the protocol's in another order, in words; or empty.
         unsettled: the step at which the subject and its protocol parted, until it is settled whether that is a finding.
+        compared: the fields of packets (`KIND.field`) that were compared with the protocol's.
     """
 
     settings: Settings
@@ -154,6 +155,7 @@ class CaseOutcome:
     noted: tuple[CaseFinding, ...] = ()
     other_order: str = ""
     unsettled: CaseFinding | None = None
+    compared: frozenset[str] = frozenset()
 
     def settled_with(self, finding: CaseFinding | None) -> CaseOutcome:
         """The outcome without anything unsettled, and with the finding, if there is one."""

@@ -1,15 +1,15 @@
 """Replay of a case in the protocol's interpreter, step by step beside the subject.
 
 After each input the subject's commands must be the interpreter's emissions, in order: the same packet kind to the same
-process with the same application message, or the delivery of the same message. Metadata is not compared, for an
-implementation may represent it otherwise. Each packet of the subject is paired with the protocol's packet: when the
-one arrives, the interpreter receives the other.
+process with the same application message, or the delivery of the same message. Metadata is compared as far as packets
+show it under the protocol's names, see `packet_fields`; an implementation may represent it otherwise. Each packet of
+the subject is paired with the protocol's packet: when the one arrives, the interpreter receives the other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
+from thence.conformance.replay.packet_fields import Differs, PacketFields
 from thence.dsl import ir
 from thence.dsl.run.choices import Choices, Script, every_script
 from thence.dsl.run.execute import Delivered, Emission, Sent
@@ -37,6 +38,9 @@ Signature: TypeAlias = tuple[tuple[Any, ...], ...]
 Input: TypeAlias = tuple[Any, ...]
 """(number, destinations) for a causal send, (packet,) for an arrival, (timer,) for a timer by its name,
 (name, arguments) for an input of the application."""
+
+Agrees: TypeAlias = Callable[[tuple[int, ...]], bool]
+"""Whether the subject's packets may have the fields of the protocol's packets of these numbers."""
 
 Answers: TypeAlias = tuple[tuple[str, int, tuple[int, ...]], ...]
 """The application's sends in reaction to deliveries of a step: (message delivered, number, destinations)."""
@@ -103,6 +107,7 @@ class Replay:
     _finder: GuardFinder = field(init=False)
     _carries: dict[str, int | None] = field(init=False)
     steps: LocalSteps = field(init=False)
+    fields: PacketFields = field(init=False)
     _held: int = field(init=False, default=0)
     _starts: tuple[int, ...] = field(init=False, default=())
     _expected: dict[tuple[Any, ...], Expected] = field(init=False, default_factory=dict)
@@ -111,6 +116,7 @@ class Replay:
     def __post_init__(self) -> None:
         self._interpreter = Interpreter(self.protocol, self.processes)
         self._finder = GuardFinder(self.protocol)
+        self.fields = PacketFields(self.protocol)
         self.steps = LocalSteps(self._text_step)
         self._carries = {kind.name: kind.carries for kind in self.protocol.packets}
 
@@ -324,10 +330,15 @@ class Replay:
             case _:
                 raise AssertionError(f"no input of a step: {given}")
 
+    def show_sent(self, packet: Packet | Sent) -> str:
+        """The sending of a packet, in words."""
+        to = packet.to if isinstance(packet, Sent) else packet.dst
+        return f"sends {self._show_packet(packet.kind, packet.arguments)} to p{to}"
+
     def _show_emission(self, emission: Emission) -> str:
         match emission:
-            case Sent(kind, arguments, to):
-                return f"sends {self._show_packet(kind, arguments)} to p{to}"
+            case Sent():
+                return self.show_sent(emission)
             case Delivered(message):
                 return f"delivers {message.name}"
             case _:
@@ -410,19 +421,26 @@ class Lockstep:
         return self.replay.expected(process, self.states[process], expected.input, Seen(answers))
 
     def by_choice(
-        self, process: int, expected: Expected, answers: Answers, got: Signature, *, fifo: bool
+        self, process: int, expected: Expected, answers: Answers, got: Signature, agrees: Agrees, *, fifo: bool
     ) -> tuple[Expected, bool]:
         """The step that the subject may have taken where the protocol chooses, and whether another one fits as well.
 
-        Where none fits: one that sends the same packets, if there is such, and then some other.
+        Of several with these emissions, those whose packets have the subject's fields, as far as any has. Where none
+        has these emissions: one that sends the same packets, if there is such, and then some other.
         """
         seen = Seen(answers)
         there = self.replay.alternatives(process, self.states[process], expected.input, seen)
         able = [each for each in there if each.fault is None]
         fitting = [each for each in able if each.signature == got]
-        loosely = [each for each in able if self.reordered(process, each, got, fifo=fifo) is not None]
-        found = fitting or loosely or [each for each in able if same_packets(each.signature, got)] or able or [*there]
-        return found[0], len({*fitting, *loosely}) > 1
+        orders = {each: self.reordered(process, each, got, fifo=fifo) for each in able}
+        loosely = [each for each, order in orders.items() if order is not None]
+        several = [*dict.fromkeys((*fitting, *loosely))]
+        if len(several) > 1:
+            shadows = {each: order.shadows for each, order in orders.items() if order is not None}
+            agreeing = [each for each in several if agrees(shadows.get(each, each.shadows))]
+            several = agreeing or several[:1]
+        found = several or [each for each in able if same_packets(each.signature, got)] or able or [*there]
+        return found[0], len(several) > 1
 
     def reordered(self, process: int, expected: Expected, got: Signature, *, fifo: bool) -> Reordered | None:
         """The step with the same emissions in the order of `got`, if that is free; see `Reordered`."""
@@ -446,6 +464,13 @@ class Lockstep:
     def explain(self, process: int, expected: Expected, got: Signature) -> Divergence:
         """The subject did something else. The input itself counts as matched."""
         return self.replay.explain(process, self.states[process], expected, got, self.matched + 1)
+
+    def explain_fields(self, process: int, expected: Expected, differs: Differs) -> Divergence:
+        """The subject sent a packet of the step with another field."""
+        packet = self.replay.packet(differs.shadow)
+        title, matched = self.replay.title(expected.input), self.matched + 1 + differs.position
+        got = f"sends {packet.kind} to p{packet.dst} with another `{differs.field}`"
+        return Divergence(process, title, self.replay.show_sent(packet), got, matched, None, None, differs.text)
 
 
 class Reordered(NamedTuple):

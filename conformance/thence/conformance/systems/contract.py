@@ -54,12 +54,14 @@ class Foreign:
     """A packet of a foreign system: `content` is its own business, and any JSON value.
 
     `kind` and `message` are what the system says about it: the kind of the protocol's packet, and the application
-    message that it moves; None where it says nothing.
+    message that it moves; None where it says nothing. `fields` are the fields of the protocol's packet, by name, as far
+    as it says them.
     """
 
     content: Any
     kind: str | None = None
     message: str | None = None
+    fields: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"{self.kind or 'packet'} {shortened(self.content)}"
@@ -237,9 +239,11 @@ def _own_event(entry: Any, processes: int) -> Event:
             kind, message = entry.get("kind"), entry.get("message")
             if not isinstance(kind, str | None) or not isinstance(message, str | None):
                 raise Broken(f"reports the packet {shortened(entry)}, whose kind or message is not a string")
-            return Emitted(
-                _destinations(entry["to"], processes), Foreign(entry["packet"], _named(kind), _named(message))
-            )
+            fields = entry.get("fields")
+            if not isinstance(fields, dict | None):
+                raise Broken(f"reports the packet {shortened(entry)}, whose fields are not an object")
+            packet = Foreign(entry["packet"], _named(kind), _named(message), fields)
+            return Emitted(_destinations(entry["to"], processes), packet)
         delivered = entry.get("deliver")
         if type(delivered) is str:
             given = entry.get("from")

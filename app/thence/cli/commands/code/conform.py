@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Optional
 
@@ -219,6 +219,8 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
         others = report.other_order
         how_many = "1 case conforms" if others.cases == 1 else f"{others.cases:,} cases conform"
         said += f"; {how_many} in another order than the text's: {others.first.other_order}"
+    if report.fields is not None:
+        said += f"; {fields_text(report.fields)}"
     if driven.unlimited:
         said += f"; {driven.unlimited}"
     yield said
@@ -236,6 +238,16 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
         yield f"incomplete: interrupted after {report.cases:,} of {counted(drive.cases, 'case')}"
     elif report.stopped:
         yield f"stopped after {report.cases:,} of {counted(drive.cases, 'case')}: {report.stopped}"
+
+
+def fields_text(fields: Mapping[str, bool]) -> str:
+    """Which fields of packets were compared with the protocol's."""
+    there, missing = [name for name, was in fields.items() if was], [name for name, was in fields.items() if not was]
+    if not fields:
+        return "its packets have no fields but the message"
+    if not there:
+        return f"no fields of packets compared ({', '.join(missing)})"
+    return f"fields compared: {', '.join(there)}" + (f"; not compared: {', '.join(missing)}" if missing else "")
 
 
 def _events_of(settings: Settings) -> str:
