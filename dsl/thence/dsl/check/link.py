@@ -100,9 +100,9 @@ def _hidden(protocol: ir.Protocol, machine: ir.Machine) -> dict[str, str]:
     declared = {symbol.name: symbol for symbol in machine.symbols}
     return {
         each.name: (
-            f"`{each.name}` is the definition of `{protocol.name}` on line {each.span.line} here, which hides the "
-            f"{'relation' if declared[each.name].result == BOOL else 'function'} of `{machine.name}` on line "
-            f"{declared[each.name].span.line}: give one of them another name"
+            f"`{each.name}` is here the definition of `{protocol.name}` (line {each.span.line}), which hides the "
+            f"{'relation' if declared[each.name].result == BOOL else 'function'} of `{machine.name}` (line "
+            f"{declared[each.name].span.line}): give one of them another name"
         )
         for each in protocol.definitions
         if each.name in declared
