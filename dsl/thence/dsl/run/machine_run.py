@@ -203,7 +203,7 @@ class MachineRun:
         if refusal.requirement is None:
             return refusal
         declaration = self._transitions[refusal.transition].declaration
-        if self.machine.delivery != "off" and refusal.transition == "causal_send":
+        if self.machine.delivery != "off" and refusal.transition == "causal_send" and arguments[0] is not None:
             state = _named(state, arguments[0])
         frame = self._frame(state, [argument for argument in arguments if argument is not None])
         given = list(zip(declaration.parameters, arguments, strict=True))

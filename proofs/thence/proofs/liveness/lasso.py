@@ -377,9 +377,10 @@ def explain_lasso(lasso: Lasso) -> tuple[str, str]:
         last = steps[-1].outcome.state if steps else lasso.system.initial()
         free = need_not_happen(lasso.system, last) if isinstance(lasso.owed, Instance) else ""
         ending = f"Nothing more has to happen, and {lasso.said}{f': {free}' if free else '.'}"
-        drawn = [draw_text(observed, highlight)] if observed.events else []
-        return "\n\n".join([*([text(steps)] if steps else []), ending, *drawn]), draw_svg(observed, highlight)
-    turn = len(execution(lasso.system, lasso.stem).events)
+        seen = observed.events or observed.asides
+        parts = [text(steps), ending, draw_text(observed, highlight) if seen else ""]
+        return "\n\n".join(part for part in parts if part), draw_svg(observed, highlight)
+    turn = len(lasso.stem) + 1
     drawn = draw_text(observed, highlight, repeats_from=turn)
     numbered = text(steps).splitlines()
     at = next(number for number, line in enumerate(numbered) if line.lstrip().startswith(f"{len(lasso.stem) + 1}  "))

@@ -366,7 +366,7 @@ def explain(violation: Violation) -> tuple[str, str]:
         free = need_not_happen(violation.system, state)
         lines += [f"nothing more has to happen: {free}"] if free else []
     highlight = None if seen is None else highlight_of(seen)
-    if observed.events:
+    if observed.events or observed.asides:
         lines.append(f"\n{draw_text(observed, highlight)}")
     return "\n".join(lines).removeprefix("\n"), draw_svg(observed, highlight)
 
