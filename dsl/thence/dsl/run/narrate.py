@@ -164,21 +164,19 @@ def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
     flights = flights_of(system, steps)
     packets = () if max(uses.values(), default=1) > 1 else tuple(flight.passage for flight in flights)
     events, numbers = tuple(event for event, _ in seen), tuple(number for _, number in seen)
-    fates = [_fate(flight, place if packets else -1) for place, flight in enumerate(flights)]
-    asides = [*(fate for fate in fates if fate is not None), *_firings(system, steps, frozenset(numbers))]
+    asides = [fate for place, flight in enumerate(flights) for fate in _fates(flight, place if packets else -1)]
+    asides += _firings(system, steps, frozenset(numbers))
     asides.sort(key=lambda aside: aside.step)
     return Execution(system.workload.processes, events, steps=numbers, packets=packets, asides=tuple(asides))
 
 
-def _fate(flight: Flight, place: int) -> Aside | None:
-    passage = flight.passage
-    if flight.lost is not None:
-        return Aside("lost", passage.kind, passage.message, passage.source, passage.destination, flight.lost, place)
+def _fates(flight: Flight, place: int) -> Iterator[Aside]:
+    """What the network did with a packet. One that it made by duplicating another may be lost, too."""
+    way = flight.passage
     if flight.copy:
-        return Aside(
-            "duplicated", passage.kind, passage.message, passage.source, passage.destination, passage.sent, place
-        )
-    return None
+        yield Aside("duplicated", way.kind, way.message, way.source, way.destination, way.sent, place)
+    if flight.lost is not None:
+        yield Aside("lost", way.kind, way.message, way.source, way.destination, flight.lost, place)
 
 
 def _firings(system: System, steps: Sequence[NarratedStep], seen: frozenset[int]) -> Iterator[Aside]:

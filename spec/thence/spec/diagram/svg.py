@@ -40,8 +40,9 @@ def draw_svg(execution: Execution, highlight: Highlight | None = None, repeats_f
     and dot the message waits (dashed), as it does between a send and an arrow that leaves later. Control
     packets are thin lines, where the execution has packets. A packet that is lost ends in a cross, one that is
     duplicated in a plus; a diamond is a timer that changes something, or ends the run. With a highlight, the missing
-    message, the one that overtook it and the happens-before chain between them are in colour, and a delivery that should be there is a dashed
-    ring. The events from `repeats_from` on are marked as a cycle that is repeated for ever.
+    message, the one that overtook it and the happens-before chain between them are in colour, and a delivery that
+    should be there is a dashed ring. What is done from step `repeats_from` on is marked as a cycle that is repeated for
+    ever.
     """
     return _Picture(execution, highlight, repeats_from).svg()
 
