@@ -12,8 +12,8 @@ from thence.dsl.load import load_bytes
 from thence.dsl.run.narrate import execution
 from thence.dsl.run.simulate import simulate
 from thence.dsl.run.system import System
-from thence.spec.diagram import draw_svg, draw_text
-from thence.spec.events import Aside, Execution, Input, Passage
+from thence.spec.diagram import draw_svg, draw_text, text_without_packets
+from thence.spec.events import Aside, Execution, Input, Passage, Send
 
 TEXT = """
 protocol beats:
@@ -86,3 +86,13 @@ def test_what_is_repeated_stands_below_the_rule() -> None:
         lines = draw_text(found, repeats_from=first).splitlines()
         assert [number for number, line in enumerate(lines[1:], 1) if "for ever:" in line] == [first], lines
     assert "for ever" in draw_svg(found, repeats_from=3)
+
+
+def test_a_lost_message_is_no_control_packet() -> None:
+    asides = (Aside("lost", "MSG", "m0.1", 0, 1, 2, -1), Aside("duplicated", "ACK", None, 1, 0, 3, -1))
+    found = Execution(2, (Send(0, "m0.1", (1,)),), steps=(1,), asides=asides)
+    drawn = draw_text(found)
+    assert [line for line in drawn.splitlines() if line.startswith((" 2", " 3"))] == [
+        " 2  │─────m0.1─────✗│", " 3  │⊕┄┄┄┄┄ACK┄┄┄┄┄┄│",
+    ]  # fmt: skip
+    assert "m0.1─────✗" in text_without_packets(drawn) and "ACK" not in text_without_packets(drawn)
