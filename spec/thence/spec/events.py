@@ -6,7 +6,7 @@ Processes are numbered from 0. A message is named by a string that is unique in 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from thence.spec.value import value
 
@@ -67,6 +67,24 @@ class Passage:
     arrived: int | None
 
 
+@value
+class Aside:
+    """What is no event, and happened in a step: a timer fired, or the network lost or duplicated a packet.
+
+    `name` is that of the timer, or of the kind of the packet, which was on its way from `source` to `destination` with
+    `message`, None for a control packet; a timer is of `source`. `step` is its number. `packet`: its place among the
+    packets of the execution; -1 if it has none.
+    """
+
+    kind: Literal["timer", "lost", "duplicated"]
+    name: str
+    message: str | None
+    source: int
+    destination: int
+    step: int
+    packet: int
+
+
 def printable(name: str) -> str:
     """A name from a file or from a system as it may stand in a line of text: what is not printable is escaped.
 
@@ -91,7 +109,7 @@ class Execution:
 
     `names` are the names of the processes, if they have any. `steps` are the numbers of the steps that the events
     belong to, where a numbered run was observed; 0 is a step without a number. `packets` are those of the protocol,
-    where they were seen. All three take no part in equality.
+    where they were seen; `asides` is what happened in steps without events. All four take no part in equality.
     """
 
     processes: int
@@ -99,6 +117,7 @@ class Execution:
     names: tuple[str, ...] = field(default=(), compare=False)
     steps: tuple[int, ...] = field(default=(), compare=False)
     packets: tuple[Passage, ...] = field(default=(), compare=False)
+    asides: tuple[Aside, ...] = field(default=(), compare=False)
 
     def name_of(self, process: int) -> str:
         """The name of the process in pictures."""

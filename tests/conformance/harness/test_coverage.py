@@ -157,3 +157,29 @@ def test_scenarios() -> None:
     assert "concurrent" in shown((Send(0, 2), Send(1, 2)))
     triangle = (Send(1, 0), Send(1, 2), Receive(0, (1, 2)), Send(2, 0), Receive(0, (2, 0)), Receive(0, (1, 0)))
     assert {"relayed", "held back", "released"} <= shown(triangle)
+
+
+WRITTEN = """
+protocol votes:
+  network reliable, reordering
+  constant quorum: nat = 2
+  message YES()
+  state:
+    voters: set of process
+    done: bool
+  on go(): for p in process: if p != self: send YES() to p
+  on receive YES() from j:
+    voters.add(j)
+    if voters.size >= quorum and not (quorum > 5): done := true
+"""
+
+
+def test_branches_are_told_as_they_are_written() -> None:
+    """With the names of constants, whatever their values in a scope, and with `>=`; and they are reached."""
+    loaded = load_bytes(Path("votes.thence"), WRITTEN.encode())
+    assert loaded.specification is not None, loaded.diagnostics
+    (protocol,) = loaded.specification.protocols
+    branches = [name for kind, name in Features.of(protocol).names if kind == "branch"]
+    assert branches[2:] == [
+        f"line 12: voters.size >= quorum and not quorum > 5 is {outcome}" for outcome in ("true", "false")
+    ]

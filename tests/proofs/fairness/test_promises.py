@@ -88,6 +88,41 @@ def test_a_run_that_can_go_on_decides_nothing(specify: Specify) -> None:
     assert len(judged) == 2 and all(each.verdict is Verdict.UNKNOWN and not each.expected for each in judged)
 
 
+ANSWER = """
+protocol ping:
+  network reliable, reordering
+  message A()
+  state:
+    answered: bool
+    ticks: nat
+  on go(): for p in process: if p != self: send A() to p
+  on receive A() from j: answered := true
+  periodically tick: pass
+  periodically tock: ticks := 1
+  eventually answer FAIR: forall p: process. answered@p
+
+scope s of ping:
+  processes 2
+  go 1, 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("fair", "free"),
+    [
+        ("under fair receive, tick", "the application need not have the input `go`; the timer `tock` need not fire"),
+        ("under fair receive", "the application need not have the input `go`"),
+    ],
+)
+def test_what_need_not_happen_is_named(specify: Specify, fair: str, free: str) -> None:
+    content = specify(ANSWER.replace("FAIR", fair))
+    result = explore_scope(content.protocols[0], "s", content.scopes[0].workload)[0]
+    assert result.verdict is Verdict.REFUTED
+    said = f"nothing more has to happen: {free}. Name what has to happen after `fair`, as in `{fair}, "
+    assert said in result.explanation.replace("Nothing", "nothing")
+    assert not result.explanation.startswith("\n")
+
+
 def test_what_is_not_asked_for_keeps_no_engine_away(specify: Specify) -> None:
     content = specify(ECHO)
     protocol, workload = content.protocols[0], content.scopes[0].workload

@@ -192,8 +192,47 @@ def test_an_event_is_the_first_of_several_transitions_that_is_enabled(specify: L
     broken = check(neither, workload).broken
     assert broken is not None and [other.transition for other in broken.others] == ["ack"]
     assert str(broken) == (
-        "p0: receive ACK() from p1 is ack_last(any, 1), which the machine refuses: delivered(m) and not acked(m) and "
-        "p = src(m); nor ack: sent(o) and src(o) = src(m) and o != m and not acked(o)"
+        "p0: receive ACK() from p1 is ack_last(any, p1), which the machine refuses: delivered(m) and not acked(m) and "
+        "p = src(m) (p = p1); nor ack: sent(o) and src(o) = src(m) and o != m and not acked(o)"
+    )
+
+
+VALUES = """
+machine counter:
+  delivery off
+  function floor(p: process): nat
+  relation busy: process
+  transition begin(p: process):
+    require not busy(p)
+    busy(p) := true
+    floor(p) := floor(p) + 2
+  transition finish(p: process, k: nat):
+    require busy(p) and floor(p) <= k
+    busy(p) := false
+  transition stop(p: process, q: process): require not busy(q) and p != q
+  invariant even: forall p. floor(p) != 1
+
+protocol work:
+  network reliable, reordering
+  message DONE(k: nat, ps: set of process)
+  on go(to: process): send DONE(1, {self, to}) to to
+  on receive DONE(k, ps) from j: pass
+
+scope s of work:
+  processes 2
+  go 0, 1
+
+conforms work to counter:
+  go(to)                     is begin(to)
+  receive DONE(k, ps) from j is finish(self, k) or stop(self, j)
+"""
+
+
+def test_a_refusal_shows_values_by_their_types(specify: Library) -> None:
+    (link,) = specify(VALUES).links
+    assert str(check(link, link.scopes[0].workload).broken) == (
+        "p1: receive DONE(1, {p1}) from p1 is finish(p1, 1), which the machine refuses: busy(p) and floor(p) <= k "
+        "(busy(p1) = true, floor(p1) = 2, k = 1); nor stop: not busy(q) and p != q (busy(p1) = true, p = p1, q = p1)"
     )
 
 

@@ -150,7 +150,7 @@ def test_a_broken_link_says_what_the_machine_refuses(library: Library) -> None:
     assert broken.facts["machine"] == "buffers"
     refused = (
         "p0: send MSG(m0.2) to p1 is network_send(m0.2), which the machine refuses: "
-        "forall a. waiting(a) implies src(a) != src(m)"
+        "forall a. waiting(a) implies src(a) != src(m) (src(m0.2) = p0)"
     )
     assert refused in broken.explanation.splitlines()
 

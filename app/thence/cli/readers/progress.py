@@ -23,13 +23,17 @@ LEAST_SHARE, LEAST_PARTS, LEAST_S = 0.1, 3, 5.0
 are of unlike size, and the first ones say little."""
 
 
+UNLIKE = 0.0
+"""The share of the time where pieces of work are of unlike size, and nobody knows which: nothing is estimated."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A moment of the work: what is done now, and how much of all is done, in any unit; `share` if units differ.
 
     Attributes:
         all: 0 where it is not known.
-        share: of the time, between 0 and 1, where that is better known than by `done` of `all`.
+        share: of the time, between 0 and 1, where that is better known than by `done` of `all`; or UNLIKE.
         noun: the unit, in the plural; empty where `doing` names it.
     """
 
@@ -39,24 +43,31 @@ class Stage:
     noun: str = ""
     share: float | None = None
 
-    def said(self, elapsed_s: float) -> str:
-        """`12 of 45 tasks, 0:35, about 1:20 left: scope cykas`."""
+    def said(self, elapsed_s: float, reached_s: float | None = None) -> str:
+        """`12 of 45 tasks, 0:35, about 1:20 left: scope cykas`. `reached_s`: when so much was done; None: just now."""
         parts = []
         if self.all:
             parts.append(f"{self.done:,} of {self.all:,} {self.noun}".rstrip())
         parts.append(duration(elapsed_s))
-        left = self.left(elapsed_s)
+        left = self.left(elapsed_s, elapsed_s if reached_s is None else reached_s)
         if left is not None:
             parts.append(f"about {duration(left)} left")
         return f"{', '.join(parts)}: {self.doing}" if self.doing else ", ".join(parts)
 
-    def left(self, elapsed_s: float) -> float | None:
-        """Seconds that are left, if the rest goes as fast as what is done; None where that says nothing."""
-        share = self.share if self.share is not None else self.done / self.all if self.all else 0.0
+    def left(self, elapsed_s: float, reached_s: float) -> float | None:
+        """Seconds that are left, if the rest goes as fast as what was done by `reached_s`.
+
+        None where that says nothing, or is over."""
         few = self.share is None and self.done < LEAST_PARTS
-        if few or elapsed_s < LEAST_S or not LEAST_SHARE <= share <= 1:
+        if few or reached_s < LEAST_S or not LEAST_SHARE <= self.part <= 1:
             return None
-        return elapsed_s * (1 - share) / share
+        left = reached_s / self.part - elapsed_s
+        return left if left >= 0 else None
+
+    @property
+    def part(self) -> float:
+        """The share of the work that is done."""
+        return self.share if self.share is not None else self.done / self.all if self.all else 0.0
 
 
 def duration(seconds: float) -> str:
@@ -73,12 +84,16 @@ class ProgressLine:
     name: str
     began: float
     stage: Stage | None = None
+    _reached: float = field(default=0.0)
+    """When as much was done as is done now."""
     _live: Any = None
     _said: float = field(default=0.0)
 
     def show(self, stage: Stage) -> None:
         """Replaces what is shown."""
         now = time.perf_counter()
+        if self.stage is None or stage.part != self.stage.part:
+            self._reached = now
         self.stage = stage
         if now - self.began < AFTER_S:
             return
@@ -100,7 +115,7 @@ class ProgressLine:
 
     def _text(self) -> str:
         assert self.stage is not None
-        return self.stage.said(time.perf_counter() - self.began)
+        return self.stage.said(time.perf_counter() - self.began, self._reached - self.began)
 
     def _start(self) -> None:
         """A line that is drawn anew several times a second, so that its time goes on while one piece of work lasts."""

@@ -9,7 +9,7 @@ so that they measure coverage where local states are without number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
@@ -20,12 +20,12 @@ from thence.conformance.replay.guards import conditionals_of
 from thence.conformance.replay.permissive import PermissiveReplay
 from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockstep, Replay, Seen
 from thence.dsl import ir
-from thence.dsl.ir.constants import elaborated
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.scoped import of_processes
 from thence.dsl.run.values import Value
-from thence.dsl.write.show import show_expression
+from thence.dsl.text.syntax import Span
+from thence.dsl.write.show import show_as_written
 
 MANY: Final = 2
 """Numbers and sizes from this one on are equal in an abstract state."""
@@ -51,25 +51,28 @@ class Features:
 
     Attributes:
         names: of the features; the place of a feature is its bit.
+        conditions: those of the protocol, as its text has them, by their statement's place.
     """
 
     names: tuple[Feature, ...]
+    conditions: Mapping[Span, str] = field(default_factory=dict, compare=False)
 
     @staticmethod
     def of(protocol: ir.Protocol | None) -> Features:
         """The features of a protocol, with its `reachable` formulas, and the scenarios, where applications send any
         message; without a protocol, the scenarios only."""
         found: list[Feature] = []
+        conditions: dict[Span, str] = {}
         if protocol is not None:
             found += [("handler", _handler(handler)) for handler in protocol.handlers]
-            # As the interpreter sees them, with the values of constants and roles in the places of their names.
-            values = {one.name: one.value for one in protocol.constants}
-            for statement in conditionals_of(elaborated(protocol, values)):
-                found += [("branch", _branch(statement, outcome)) for outcome in (True, False)]
+            # The interpreter sees the values of constants and roles in the places of their names.
+            conditions = {each.span: show_as_written(each.condition) for each in conditionals_of(protocol)}
+            for span, condition in conditions.items():
+                found += [("branch", _branch(span, condition, outcome)) for outcome in (True, False)]
             found += [("scenario", name) for name in protocol.witnesses]
         if protocol is None or protocol.sends:
             found += [("scenario", name) for name in SCENARIOS]
-        return Features(tuple(dict.fromkeys(found)))
+        return Features(tuple(dict.fromkeys(found)), conditions)
 
     def bits(self, features: Iterable[Feature]) -> int:
         """The set as a number."""
@@ -89,9 +92,8 @@ def _handler(handler: ir.Handler) -> str:
     return handler.event if handler.kind is None else f"{handler.event} {handler.kind}"
 
 
-def _branch(statement: ir.If | ir.While, outcome: bool) -> str:
-    condition = show_expression(statement.condition)
-    return f"line {statement.span.line}: {condition} is {'true' if outcome else 'false'}"
+def _branch(span: Span, condition: str, outcome: bool) -> str:
+    return f"line {span.line}: {condition} is {'true' if outcome else 'false'}"
 
 
 @dataclass(slots=True)
@@ -179,7 +181,9 @@ class CoveredReplay(PermissiveReplay):
     def _branch_bit(self, statement: ir.If | ir.While, outcome: bool) -> int:
         known = self._branches.get((id(statement), outcome))
         if known is None:
-            known = self._branches[id(statement), outcome] = self._bit("branch", _branch(statement, outcome))
+            condition = self.features.conditions.get(statement.span, "")
+            known = self._bit("branch", _branch(statement.span, condition, outcome))
+            self._branches[id(statement), outcome] = known
         return known
 
     def _bit(self, kind: str, name: str) -> int:

@@ -60,7 +60,9 @@ def check_link(
     _check_internal(conforms, machine, reporter)
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
     words = _vocabulary(protocol, "property", {each.name: each for each in _symbols(machine)})
-    words = replace(words, followed={each.name: each for each in machine.definitions})
+    words = replace(
+        words, followed={each.name: each for each in machine.definitions}, hidden=_hidden(protocol, machine)
+    )
     invariants = check_formulas(conforms.invariants, "invariant", {}, words, reporter)
     if reporter.errors > before:
         return None
@@ -91,6 +93,20 @@ def _check_alike(conforms: syntax.Conforms, delivery: ir.Delivery, machine: ir.M
         what = f"`{machine.name}` is a {machine.delivery} machine, but `{conforms.protocol.text}` a {delivery} protocol"
         note = "messages have one destination in both, or sets of them in both"
         reporter.error("E0619", conforms.name.span, what, note)
+
+
+def _hidden(protocol: ir.Protocol, machine: ir.Machine) -> dict[str, str]:
+    """By name, notes about the machine's relations and functions that a definition of the protocol hides."""
+    declared = {symbol.name: symbol for symbol in machine.symbols}
+    return {
+        each.name: (
+            f"`{each.name}` is here the definition of `{protocol.name}` (line {each.span.line}), which hides the "
+            f"{'relation' if declared[each.name].result == BOOL else 'function'} of `{machine.name}` (line "
+            f"{declared[each.name].span.line}): give one of them another name"
+        )
+        for each in protocol.definitions
+        if each.name in declared
+    }
 
 
 def _symbols(machine: ir.Machine) -> tuple[ir.Symbol, ...]:

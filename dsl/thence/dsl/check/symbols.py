@@ -47,7 +47,8 @@ class SymbolTable:
                 )
             elif declare(name, what, self.spans, self.reporter):
                 complete = parameters is not None and result is not None
-                self.known[name.text] = ir.Symbol(name.text, parameters or (), result or BOOL) if complete else None
+                symbol = ir.Symbol(name.text, parameters or (), result or BOOL, span=name.span)
+                self.known[name.text] = symbol if complete else None
 
     def _parameters(self, written: Sequence[syntax.Parameter]) -> tuple[ir.Variable, ...] | None:
         names: dict[str, Span] = {}

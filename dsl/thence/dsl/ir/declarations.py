@@ -87,6 +87,7 @@ class Symbol:
     name: str
     parameters: tuple[Variable, ...]
     result: Type
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

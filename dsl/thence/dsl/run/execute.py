@@ -445,6 +445,8 @@ def _mentions(part: ir.Expr, bound: frozenset[str]) -> bool:
             return False
         case ir.Some(item=item):
             return _mentions(item, bound)
+        case ir.Apply(arguments=arguments):
+            return any(_mentions(argument, bound) for argument in arguments)
         case _:
             return bool(bound)
 

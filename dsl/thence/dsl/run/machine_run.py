@@ -14,17 +14,19 @@ the third. The run checks that its choice satisfies the axioms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.ir.topology import Edges, path
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
-from thence.dsl.run.values import Fault, Message, Value
+from thence.dsl.run.execute import telling_parts
+from thence.dsl.run.values import Fault, Message, Value, show
+from thence.dsl.write.show import show_expression
 
 MachineState: TypeAlias = tuple[frozenset[tuple[Value, ...]], ...]
 """Per symbol, built-in ones first: the tuples of a relation; of a function, (arguments, value) where not zero."""
@@ -41,11 +43,19 @@ MOST_INTERNAL = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A transition that is not enabled: the guard that fails, by the text and place of the machine."""
+    """A transition that is not enabled: the guard that fails, by the text and place of the machine.
+
+    `values` are those of the guard's terms, as (term, value) texts, where they were asked for.
+    """
 
     transition: str
     guard: str
     requirement: ir.NamedFormula | None = None
+    values: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{term} = {value}" for term, value in self.values)
+        return f"{self.guard} ({values})" if values else self.guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +198,26 @@ class MachineRun:
                         return Refusal(name, requirement.name, requirement)
         return found[0]
 
+    def explained(self, state: MachineState, refusal: Refusal, arguments: Sequence[Value | None]) -> Refusal:
+        """The refusal, with the values of the terms of its guard, but for those with an argument that is None."""
+        if refusal.requirement is None:
+            return refusal
+        declaration = self._transitions[refusal.transition].declaration
+        if self.machine.delivery != "off" and refusal.transition == "causal_send" and arguments[0] is not None:
+            state = _named(state, arguments[0])
+        frame = self._frame(state, [argument for argument in arguments if argument is not None])
+        given = list(zip(declaration.parameters, arguments, strict=True))
+        open_ = {parameter.name for parameter, argument in given if argument is None}
+        shown = {each.name: show(argument, each.type) for each, argument in given if argument is not None}
+        values = []
+        for text, term in telling_parts(refusal.requirement.body):
+            if open_ & {node.name for node in nodes(term) if isinstance(node, ir.Local)}:
+                continue
+            frame.locals = {each.name: argument for each, argument in given}
+            value = show(compile_expression(term, Names({}))(frame), term.type)
+            values.append((text if isinstance(term, ir.Local) else show_expression(_with_values(term, shown)), value))
+        return replace(refusal, values=tuple(values))
+
     def settled(self, state: MachineState, internal: Sequence[str]) -> MachineState:
         """The state after the `internal` transitions that change something, until none does or a state comes back.
 
@@ -257,6 +287,19 @@ class MachineRun:
             return iter(range(self.processes))
         assert type_ == MESSAGE, type_
         return iter(frame.messages)
+
+
+def _with_values(term: Any, shown: Mapping[str, str]) -> Any:
+    """A part of an expression with values in the places of parameters, for a reader."""
+    match term:
+        case ir.Local(name=name) if name in shown:
+            return replace(term, name=shown[name])
+        case tuple():
+            return tuple(_with_values(part, shown) for part in term)
+        case ir.Expression():
+            return replace(term, **{each.name: _with_values(getattr(term, each.name), shown) for each in fields(term)})
+        case _:
+            return term
 
 
 def _last_parameter(transition: ir.Transition, formula: ir.Expr) -> int:

@@ -16,7 +16,7 @@ from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.quiescence import Unsettled, blocked, completed, stuck, unkept
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Packet, show
-from thence.spec.events import Deliver, Event, Execution, Input, Passage, Receive, Send
+from thence.spec.events import Aside, Deliver, Event, Execution, Input, Passage, Receive, Send
 from thence.spec.user_error import UserError
 
 
@@ -146,7 +146,7 @@ def describe(finding: Finding) -> str:
 
 
 def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
-    """The run as an outside observer sees it: sends, arrivals of messages, deliveries.
+    """The run as an outside observer sees it: sends, arrivals of messages, deliveries; and what else the steps did.
 
     Where an identity is used again, the second message that has it is `m0.1/2`, and so on.
     """
@@ -161,18 +161,44 @@ def execution(system: System, steps: Sequence[NarratedStep]) -> Execution:
         return event if use == 1 else replace(event, message=f"{event.message}/{use}")
 
     seen = [(named(event), number) for number, step in enumerate(steps, 1) for event in events_of(system, step)]
-    packets = () if max(uses.values(), default=1) > 1 else packets_of(system, steps)
+    flights = flights_of(system, steps)
+    packets = () if max(uses.values(), default=1) > 1 else tuple(flight.passage for flight in flights)
     events, numbers = tuple(event for event, _ in seen), tuple(number for _, number in seen)
-    return Execution(system.workload.processes, events, steps=numbers, packets=packets)
+    asides = [fate for place, flight in enumerate(flights) for fate in _fates(flight, place if packets else -1)]
+    asides += _firings(system, steps, frozenset(numbers))
+    asides.sort(key=lambda aside: aside.step)
+    return Execution(system.workload.processes, events, steps=numbers, packets=packets, asides=tuple(asides))
+
+
+def _fates(flight: Flight, place: int) -> Iterator[Aside]:
+    """What the network did with a packet. One that it made by duplicating another may be lost, too."""
+    way = flight.passage
+    if flight.copy:
+        yield Aside("duplicated", way.kind, way.message, way.source, way.destination, way.sent, place)
+    if flight.lost is not None:
+        yield Aside("lost", way.kind, way.message, way.source, way.destination, flight.lost, place)
+
+
+def _firings(system: System, steps: Sequence[NarratedStep], seen: frozenset[int]) -> Iterator[Aside]:
+    """The timers that change something, or are the last step, but for the steps that have events."""
+    before = system.initial()
+    for number, step in enumerate(steps, 1):
+        action, after = step.action, step.outcome.state
+        tells = after.locals != before.locals or number == len(steps)
+        if action.kind == "tick" and tells and number not in seen:
+            yield Aside("timer", action.name, None, action.process, action.process, number, -1)
+        before = after
 
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """The way of a packet in a run: its number in the system, its passage, and the step that lost it, if one did."""
+    """The way of a packet in a run: its number in the system, its passage, and the step that lost it, if one did.
+    `copy`: the network made it."""
 
     packet: int
     passage: Passage
     lost: int | None = None
+    copy: bool = False
 
 
 def packets_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Passage, ...]:
@@ -186,12 +212,12 @@ def flights_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Flight, .
     flying: dict[int, list[int]] = {}
     """Of each packet's number, the places in `found` that have not arrived."""
 
-    def sent(packet: int, step: int) -> None:
+    def sent(packet: int, step: int, copy: bool = False) -> None:
         shape = system.packet(packet)
         carried = system.carried(shape)
         name = None if carried is None else carried.name
         flying.setdefault(packet, []).append(len(found))
-        found.append(Flight(packet, Passage(shape.kind, name, shape.src, shape.dst, step, None)))
+        found.append(Flight(packet, Passage(shape.kind, name, shape.src, shape.dst, step, None), copy=copy))
 
     for number, step in enumerate(steps, 1):
         action = step.action
@@ -204,7 +230,7 @@ def flights_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Flight, .
                 place = flying[action.packet].pop(0)
                 found[place] = replace(found[place], lost=number)
             case "duplicate":
-                sent(action.packet, number)
+                sent(action.packet, number, copy=True)
             case "send" | "tick" | "input":
                 pass
         for emission in step.outcome.emissions:

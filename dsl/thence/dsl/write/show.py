@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from dataclasses import fields, replace
+from typing import Any, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import PROCESS, Bool, Collection, Nat, Record, Type
+from thence.dsl.text.syntax import NOWHERE
 from thence.dsl.write.packet_names import with_packet_names
 
 _LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _TIGHT = range(10)
@@ -15,6 +17,30 @@ _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
 def show_expression(expression: ir.Expr) -> str:
     """The expression in the syntax of the language."""
     return _show(with_packet_names(expression), _LOOSE)
+
+
+def show_as_written(expression: ir.Expr) -> str:
+    """The expression with its sides in the order of the text: `a >= b`, which is `b <= a` elsewhere."""
+    return show_expression(_turned(expression))
+
+
+def _turned(part: Any) -> Any:
+    match part:
+        case tuple():
+            return tuple(map(_turned, part))
+        case ir.Expression():
+            part = replace(part, **{each.name: _turned(getattr(part, each.name)) for each in fields(part)})
+    match part:
+        case ir.Comparison(operator="<" | "<=" as operator, left=left, right=right) if _stands_before(right, left):
+            turned: Any = operator.replace("<", ">")
+            return replace(part, operator=turned, left=right, right=left)
+        case _:
+            return part
+
+
+def _stands_before(one: ir.Expr, other: ir.Expr) -> bool:
+    places = [(each.span.line, each.span.column) for each in (one, other)]
+    return one.span != NOWHERE and other.span != NOWHERE and places[0] < places[1]
 
 
 def _show(expression: ir.Expr, context: int) -> str:

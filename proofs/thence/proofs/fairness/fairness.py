@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from thence.dsl import ir
+from thence.dsl.check.terms.environment import listed
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.system import System
 from thence.proofs.fairness.fair_cycles import Class
@@ -69,6 +70,31 @@ def fair_timers(protocol: ir.Protocol) -> tuple[str, ...]:
     if not named or ir.PERIODICALLY in protocol.fairness:
         return protocol.timers
     return tuple(timer for timer in protocol.timers if timer in named)
+
+
+def need_not_happen(system: System, state: State) -> str:
+    """What can happen in a state and need not, in words with a full stop: nothing that is fair makes it happen. Empty
+    where there is nothing of this kind."""
+    fairness = fairness_of(system)
+    every = (*system.enabled(state), *system.late_timers(state))
+    free = [action for action in every if fairness.class_of(system, action) is None]
+    inputs = list(dict.fromkeys(action.name for action in free if action.kind == "input"))
+    timers = dict.fromkeys(each.name for each in free if each.kind == "tick" and _changes(system, state, each))
+    kinds = dict.fromkeys(system.packet(action.packet).kind for action in free if action.kind == "receive")
+    said = [f"the application need not have the input{'s' if inputs[1:] else ''} {listed(inputs)}"] if inputs else []
+    sends = any(action.kind == "send" for action in free)
+    said += ["the application need not send"] if sends else []
+    said += [f"the timer `{timer}` need not fire" for timer in timers]
+    said += [f"a packet `{kind}` need not arrive" for kind in kinds]
+    if not said:
+        return ""
+    names = [*inputs, *(["causal_send"] if sends else []), *timers, *kinds]
+    fair = ", ".join((*(system.protocol.fairness or ("receive",)), names[0]))
+    return f"{'; '.join(said)}. Name what has to happen after `fair`, as in `under fair {fair}`."
+
+
+def _changes(system: System, state: State, action: Action) -> bool:
+    return system.apply(state, action).state != state
 
 
 def is_decided_at_rest(system: System) -> bool:

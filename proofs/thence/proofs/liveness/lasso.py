@@ -23,7 +23,7 @@ from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import PROGRESS_SECONDS, Coverage, Progress, path_to, saturated
 from thence.proofs.fairness.fair_cycles import Class, Edge, FairGraph
-from thence.proofs.fairness.fairness import Fairness, fairness_of, is_fair_turn, timers_of
+from thence.proofs.fairness.fairness import Fairness, fairness_of, is_fair_turn, need_not_happen, timers_of
 from thence.proofs.fairness.tails import FAULTY, NEVER_QUIET, Owed
 from thence.proofs.liveness.order_cells import MoreThanOrder
 from thence.proofs.liveness.order_lines import Lines, TooFar
@@ -374,10 +374,13 @@ def explain_lasso(lasso: Lasso) -> tuple[str, str]:
     observed = execution(lasso.system, steps)
     highlight = _waiting(lasso.owed, observed) if isinstance(lasso.owed, Message) else None
     if not lasso.cycle:
-        ending = f"Nothing more has to happen, and {lasso.said}."
-        drawn = draw_text(observed, highlight)
-        return "\n".join([text(steps), "", ending, "", drawn]), draw_svg(observed, highlight)
-    turn = len(execution(lasso.system, lasso.stem).events)
+        last = steps[-1].outcome.state if steps else lasso.system.initial()
+        free = need_not_happen(lasso.system, last) if isinstance(lasso.owed, Instance) else ""
+        ending = f"Nothing more has to happen, and {lasso.said}{f': {free}' if free else '.'}"
+        seen = observed.events or observed.asides
+        parts = [text(steps), ending, draw_text(observed, highlight) if seen else ""]
+        return "\n\n".join(part for part in parts if part), draw_svg(observed, highlight)
+    turn = len(lasso.stem) + 1
     drawn = draw_text(observed, highlight, repeats_from=turn)
     numbered = text(steps).splitlines()
     at = next(number for number, line in enumerate(numbered) if line.lstrip().startswith(f"{len(lasso.stem) + 1}  "))

@@ -7,12 +7,13 @@ replayed in the machine, in the order of the handler. The same replay serves exe
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import elaborated, values_of
+from thence.dsl.ir.types import MESSAGE, Type
 from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
@@ -23,7 +24,7 @@ from thence.dsl.run.machine_run import SENT, MachineRun, MachineState, Refusal
 from thence.dsl.run.narrate import NarratedStep, run
 from thence.dsl.run.scoped import asked_of
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message, Value
+from thence.dsl.run.values import Fault, Message, Value, show
 from thence.proofs.explore.exploration import CUT_SHORT, PROGRESS_SECONDS, Coverage, Progress, path_to
 from thence.spec.words import counted
 
@@ -54,18 +55,19 @@ class Event:
 class Broken:
     """An event that the machine does not enable.
 
-    It has the first transition that the event might be, with its arguments, and the others; all of them are refused.
+    It has the first transition that the event might be, with its arguments as text, and the others; all of them are
+    refused.
     """
 
     event: str
     refusal: Refusal
-    arguments: Arguments
+    arguments: str
     others: tuple[Refusal, ...] = ()
 
     def __str__(self) -> str:
-        shown = ", ".join(_shown(value) for value in self.arguments)
-        first = f"{self.event} is {self.refusal.transition}({shown}), which the machine refuses: {self.refusal.guard}"
-        return "; ".join([first, *(f"nor {other.transition}: {other.guard}" for other in self.others)])
+        said = f"{self.refusal.transition}({self.arguments}), which the machine refuses: {self.refusal}"
+        first = f"{self.event} is {said}"
+        return "; ".join([first, *(f"nor {other.transition}: {other}" for other in self.others)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,7 @@ class LinkRun:
                 targets = self._targets(follower, process, local, clause, event)
             except Fault as fault:
                 refusal = Refusal(declaration.targets[0].transition, str(fault))
-                return Broken(_describe(event, process), refusal, ())
+                return Broken(self._describe(event, process), refusal, "")
             if targets is None:
                 continue
             if declaration.once:
@@ -230,16 +232,47 @@ class LinkRun:
                 if key in follower.fired:
                     continue
                 follower = follower._replace(fired=follower.fired | {key})
-            refused: list[Refusal] = []
+            refused: list[tuple[Refusal, Arguments]] = []
             for transition, arguments in targets:
                 after = self._machine_step(follower.machine, transition, arguments)
                 if not isinstance(after, Refusal):
                     break
-                refused.append(after)
+                refused.append((after, arguments))
             else:
-                return Broken(_describe(event, process), refused[0], targets[0][1], tuple(refused[1:]))
+                first, *others = (self._run.explained(follower.machine, *each) for each in refused)
+                return Broken(self._describe(event, process), first, self._arguments(*targets[0]), tuple(others))
             follower = follower._replace(machine=after)
         return follower
+
+    def _arguments(self, transition: str, arguments: Arguments) -> str:
+        declared = next(each for each in self.link.machine.transitions if each.name == transition)
+        return _said(arguments, [parameter.type for parameter in declared.parameters])
+
+    def _describe(self, event: Event, process: int) -> str:
+        shown = _said(event.values, self._types(event))
+        match event.event:
+            case "send":
+                return f"p{process}: send {event.kind}({shown}) to p{event.peer}"
+            case "receive":
+                return f"p{process}: receive {event.kind}({shown}) from p{event.peer}"
+            case "input":
+                return f"p{process}: {event.kind}({shown})"
+            case "periodically":
+                return f"p{process}: the timer{f' {event.kind}' if event.kind else ''} fires"
+            case _:
+                return f"p{process}: {event.event}({shown})"
+
+    def _types(self, event: Event) -> list[Type]:
+        """Of the event's values."""
+        protocol = self.system.protocol
+        match event.event:
+            case "send" | "receive":
+                (parameters,) = (each.parameters for each in protocol.packets if each.name == event.kind)
+            case "input":
+                (parameters,) = (each.parameters for each in protocol.inputs if each.kind == event.kind)
+            case _:
+                return [MESSAGE for _ in event.values]
+        return [parameter.type for parameter in parameters]
 
     def _machine_step(self, state: MachineState, transition: str, arguments: Arguments) -> MachineState | Refusal:
         key = (state, transition, arguments)
@@ -289,33 +322,13 @@ class LinkRun:
         )
 
 
+def _said(values: Sequence[Value | None], types: Sequence[Type]) -> str:
+    """Arguments of these types, for a reader."""
+    return ", ".join("any" if value is None else show(value, type_) for value, type_ in zip(values, types, strict=True))
+
+
 def _compiled(target: ir.Target, names: Names) -> tuple[Evaluator | None, ...]:
     return tuple(None if each is None else compile_expression(each, names) for each in target.arguments)
-
-
-def _shown(value: Value | None) -> str:
-    match value:
-        case None:
-            return "any"
-        case Message():
-            return value.name
-        case _:
-            return str(value)
-
-
-def _describe(event: Event, process: int) -> str:
-    shown = ", ".join(_shown(value) for value in event.values)
-    match event.event:
-        case "send":
-            return f"p{process}: send {event.kind}({shown}) to p{event.peer}"
-        case "receive":
-            return f"p{process}: receive {event.kind}({shown}) from p{event.peer}"
-        case "input":
-            return f"p{process}: {event.kind}({shown})"
-        case "periodically":
-            return f"p{process}: the timer{f' {event.kind}' if event.kind else ''} fires"
-        case _:
-            return f"p{process}: {event.event}({shown})"
 
 
 _WITHOUT_END = "messages are sent without end, and a link is checked in scopes that end"

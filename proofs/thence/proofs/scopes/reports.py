@@ -19,7 +19,7 @@ from thence.proofs.abstraction.report import abstraction_facts, describe_abstrac
 from thence.proofs.abstraction.search import AbstractExploration
 from thence.proofs.explore.exploration import Coverage, Exploration, Violation
 from thence.proofs.explore.reductions import kept_by
-from thence.proofs.fairness.fairness import fair_timers
+from thence.proofs.fairness.fairness import fair_timers, need_not_happen
 from thence.proofs.liveness.lasso import Lasso, LassoSearch, explain_lasso
 from thence.proofs.liveness.order_lines import Lines
 from thence.proofs.scopes.link import LinkCheck
@@ -352,7 +352,7 @@ def explain(violation: Violation) -> tuple[str, str]:
     seen = confirm(violation, observed)
     finding = violation.finding
     last = violation.steps[-1].outcome.findings if violation.steps else ()
-    lines = [text(violation.steps)]
+    lines = [text(violation.steps)] if violation.steps else []
     if finding.property == "delivered" and finding.message is not None:
         left = violation.steps and violation.steps[-1].outcome.state.network
         ending = "Nothing that is in flight has to arrive" if left else "Nothing is in flight"
@@ -361,10 +361,14 @@ def explain(violation: Violation) -> tuple[str, str]:
         lines.append(f"\n{finding.detail if finding.property == COMPLETES else f'{finding.property} is reached'}.")
     elif finding.property not in {each.property for each in last}:
         lines.append(f"\n{finding.detail or finding.property}")
+    if any(promise.name == finding.property for promise in violation.system.protocol.promises):
+        state = violation.steps[-1].outcome.state if violation.steps else violation.system.initial()
+        free = need_not_happen(violation.system, state)
+        lines += [f"nothing more has to happen: {free}"] if free else []
     highlight = None if seen is None else highlight_of(seen)
-    if observed.events:
+    if observed.events or observed.asides:
         lines.append(f"\n{draw_text(observed, highlight)}")
-    return "\n".join(lines), draw_svg(observed, highlight)
+    return "\n".join(lines).removeprefix("\n"), draw_svg(observed, highlight)
 
 
 def confirm(violation: Violation, observed: Execution) -> Finding | None:

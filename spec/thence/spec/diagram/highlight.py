@@ -120,4 +120,5 @@ def focus(execution: Execution, highlight: Highlight) -> tuple[Execution, Highli
     said = highlight.caption_in(execution)
     caption = f"{said}; {len(events):,} of {len(execution.events):,} events are drawn"
     small = replace(highlight, missing=highlight.missing[:1], event_index=index, caption=caption)
-    return replace(execution, events=tuple(events), steps=tuple(steps) if execution.steps else (), packets=()), small
+    kept = tuple(steps) if execution.steps else ()
+    return replace(execution, events=tuple(events), steps=kept, packets=(), asides=()), small

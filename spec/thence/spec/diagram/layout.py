@@ -13,7 +13,7 @@ from math import inf
 from typing import Final, Literal
 
 from thence.spec.diagram.highlight import Highlight
-from thence.spec.events import Deliver, Execution, Input, Passage, Receive, Send
+from thence.spec.events import Aside, Deliver, Execution, Input, Passage, Receive, Send
 
 NUDGE: Final = 0.4
 WIDTH_COUNTS: Final = 0.5
@@ -30,12 +30,13 @@ TURN: Final = 0.8
 class Point:
     """Something at a process line.
 
-    Kinds: `send`; `input`: of the application, its text in place of a message; `post`: the first packet with a message
-    that waited at its sender; `receive`: an arrival that waits or is dropped; `deliver`: out of the buffer, or with no
-    recorded arrival, or at once on arrival; `expected`: a delivery that should be there and is not.
+    Kinds: `send`; `input`: of the application, its text in place of a message; `timer`: its name in place of one;
+    `post`: the first packet with a message that waited at its sender; `receive`: an arrival that waits or is dropped;
+    `deliver`: out of the buffer, or with no recorded arrival, or at once on arrival; `expected`: a delivery that should
+    be there and is not.
     """
 
-    kind: Literal["send", "input", "post", "receive", "deliver", "expected"]
+    kind: Literal["send", "input", "timer", "post", "receive", "deliver", "expected"]
     process: int
     message: str
     column: float
@@ -62,13 +63,15 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """The way of a control packet. `end` is the column of its arrival, None where it does not arrive."""
+    """The way of a control packet, or what became of any packet. `end` is the column of its arrival, None where it does
+    not arrive."""
 
     kind: str
     source: int
     start: float
     destination: int
     end: float | None
+    fate: Literal["", "lost", "duplicated"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def delivered_on_arrival(execution: Execution) -> dict[int, int]:
 def place(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> Layout:
     """Place the events; arrows are nudged off the points of the process lines that they cross.
 
-    The events from `repeats_from` on all stand right of those before.
+    What belongs to the steps from `repeats_from` on stands right of what was before; without steps, to these events.
     """
     at_once = delivered_on_arrival(execution)
     delays: dict[int, float] = {}
@@ -158,10 +161,13 @@ def _place(
     delivered: set[tuple[int, str]] = set()
 
     def put(
-        kind: Literal["send", "input", "receive", "deliver", "expected"], process: int, message: str, index: int
+        kind: Literal["send", "input", "timer", "receive", "deliver", "expected"],
+        process: int,
+        message: str,
+        index: int,
     ) -> Point:
         column = free[process]
-        if kind not in ("send", "input") and message in sends:
+        if kind not in ("send", "input", "timer") and message in sends:
             column = max(column, posts.get((message, process), sends[message][0]).column + 1)
         point = Point(kind, process, message, column + delays.get(index, 0.0), index)
         last[process], free[process] = point.column, point.column + 1
@@ -178,13 +184,14 @@ def _place(
     posted: set[tuple[str, int]] = set()
     starts: dict[int, float] = {}
     moments = _moments(execution)
+    lost = {aside.packet for aside in execution.asides if aside.kind == "lost"}
 
     def leave(number: int, packet: Passage) -> None:
         column = last[packet.source]
         starts[number] = column
         message = packet.message
         if message is None:
-            if packet.arrived is None:
+            if packet.arrived is None and number not in lost:
                 signals.append(Signal(packet.kind, packet.source, column, packet.destination, None))
         elif message in sends and (message, packet.destination) not in posted:
             posted.add((message, packet.destination))
@@ -203,15 +210,32 @@ def _place(
     def until(step: float) -> None:
         while moments and moments[0][:2] < (step, 1):
             _, phase, number = moments.popleft()
-            (leave if phase == 2 else come)(number, execution.packets[number])
+            if phase == 1:
+                happen(execution.asides[number])
+            else:
+                (leave if phase == 2 else come)(number, execution.packets[number])
+
+    def happen(aside: Aside) -> None:
+        if aside.kind == "timer":
+            put("timer", aside.source, aside.name, len(execution.events) + aside.step)
+        else:
+            start = last[aside.source] if aside.kind == "duplicated" else starts.get(aside.packet, last[aside.source])
+            signals.append(Signal(aside.name, aside.source, start, aside.destination, None, aside.kind))
+
+    def begin(step: float) -> float:
+        """The column of what is repeated, from a step on."""
+        until(step)
+        column = max(free)
+        free[:] = [column + TURN] * execution.processes
+        return column
 
     turn: float | None = None
     for index, event in enumerate(execution.events):
+        step = execution.steps[index] if execution.steps else index
+        if repeats_from is not None and turn is None and step >= repeats_from:
+            turn = begin(repeats_from)
         if moments:
-            until(execution.steps[index])
-        if index == repeats_from:
-            turn = max(free)
-            free = [turn + TURN] * execution.processes
+            until(step)
         match event:
             case Send(process, message, destinations):
                 sends[message] = (put("send", process, message, index), destinations)
@@ -232,6 +256,8 @@ def _place(
             case Input(process):
                 put("input", process, event.label, index)
 
+    if repeats_from is not None and turn is None:
+        turn = begin(repeats_from)
     until(inf)
     if highlight is not None:
         end = max(free) if points else 0.0
@@ -262,14 +288,15 @@ def _place(
 
 def _moments(execution: Execution) -> deque[tuple[float, int, int]]:
     """When packets arrive and leave: the step, 0 for an arrival and 2 for leaving, since the step's events are between
-    them, and the packet's place."""
-    if not execution.steps:
+    them, and the packet's place; 1 and its place for what is aside, in a step without events."""
+    if execution.events and not execution.steps:
         return deque()
     found: list[tuple[float, int, int]] = []
     for number, packet in enumerate(execution.packets):
         found.append((packet.sent, 2, number))
         if packet.arrived is not None:
             found.append((packet.arrived, 0, number))
+    found += [(aside.step, 1, number) for number, aside in enumerate(execution.asides)]
     return deque(sorted(found))
 
 

@@ -26,6 +26,9 @@ CHARACTER: Final = 7.0
 NARROWEST: Final = 420.0
 WIDEST: Final = 1300.0
 """Of a whole picture; a longer run goes on in the next band below, as text goes on in the next line."""
+_DIAMOND: Final = "l5 6l-5 6l-5 -6Z"
+_FATES: Final = {"lost": "m0 -3l6 6m0 -6l-6 6", "duplicated": "h6m-3 -3v6"}
+"""What is drawn at the end of a packet that does not arrive, from the left of it."""
 BETWEEN: Final = 34.0
 """Between two bands."""
 
@@ -35,9 +38,11 @@ def draw_svg(execution: Execution, highlight: Highlight | None = None, repeats_f
 
     Process lines run from left to right; a square is a causal send, a ring an arrival, a dot a delivery; between ring
     and dot the message waits (dashed), as it does between a send and an arrow that leaves later. Control
-    packets are thin lines, where the execution has packets. With a highlight, the missing message, the one that
-    overtook it and the happens-before chain between them are in colour, and a delivery that should be there is a dashed
-    ring. The events from `repeats_from` on are marked as a cycle that is repeated for ever.
+    packets are thin lines, where the execution has packets. A packet that is lost ends in a cross, one that is
+    duplicated in a plus; a diamond is a timer that changes something, or ends the run. With a highlight, the missing
+    message, the one that overtook it and the happens-before chain between them are in colour, and a delivery that
+    should be there is a dashed ring. What is done from step `repeats_from` on is marked as a cycle that is repeated for
+    ever.
     """
     return _Picture(execution, highlight, repeats_from).svg()
 
@@ -260,7 +265,8 @@ class _Picture:
         length = hypot(x2 - x1, y2 - y1)
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
         if signal.end is None:
-            return f'<path {style} d="M{x1:.1f} {y1:.1f}l{ux * STUB:.1f} {uy * STUB:.1f}"/>'
+            fate = f"m-3 0{_FATES[signal.fate]}" if signal.fate else ""
+            return f'<path {style} d="M{x1:.1f} {y1:.1f}l{ux * STUB:.1f} {uy * STUB:.1f}{fate}"/>'
         head = f"M{x2 - ux * 6 - uy * 2.6:.1f} {y2 - uy * 6 + ux * 2.6:.1f}L{x2:.1f} {y2:.1f}"
         head += f"L{x2 - ux * 6 + uy * 2.6:.1f} {y2 - uy * 6 - ux * 2.6:.1f}"
         return f'<path {style} d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}{head}"/>'
@@ -287,6 +293,8 @@ class _Picture:
                 yield f'<rect class="dot {role}" x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8"/>'
             case "input":
                 yield f'<path class="dot {role}" d="M{x:.1f} {y - 6.5:.1f}l5.5 10h-11Z"/>'
+            case "timer":
+                yield f'<path class="dot {role}" d="M{x:.1f} {y - 6:.1f}{_DIAMOND}"/>'
             case "receive":
                 yield f'<circle class="ring {role}" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS - 0.5}"/>'
             case "deliver":
@@ -339,9 +347,11 @@ class _Picture:
         """The signs that occur, and the height of the whole picture."""
         kinds = {point.kind for point in self._layout.points}
         roles = {self._point_role(point) for point in self._layout.points}
+        fates = {signal.fate for signal in self._layout.signals}
         fault = "overtakes it" if "missing" in roles else "at fault"
         signs = [
             ("send" in kinds, '<rect class="dot" x="-4" y="-4" width="8" height="8"/>', "causal send"),
+            ("timer" in kinds, f'<path class="dot" d="M0 -6{_DIAMOND}"/>', "timer"),
             ("input" in kinds, '<path class="dot" d="M0 -6l5.5 10h-11Z"/>', "input"),
             ("receive" in kinds, '<circle class="ring" r="4"/>', "arrival"),
             ("deliver" in kinds, '<circle class="dot" r="4.5"/>', "delivery"),
@@ -359,6 +369,7 @@ class _Picture:
                 (True, f'<path class="packet {self._style_of(kind)}" d="M-9 0H9"/>', escape(label_of(kind)))
                 for kind in self._kinds
             ),
+            *((fate in fates, f'<path class="packet k0" d="M-3 0{_FATES[fate]}"/>', fate) for fate in _FATES),
         ]
         drawn: list[str] = []
         x, y = MARGIN + 9, self._bottom + 14

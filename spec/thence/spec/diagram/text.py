@@ -11,7 +11,7 @@ from typing import Final
 from thence.spec.diagram.highlight import Highlight
 from thence.spec.diagram.layout import delivered_on_arrival
 from thence.spec.diagram.names import label_of, shown
-from thence.spec.events import Deliver, Execution, Input, Passage, Receive, Send
+from thence.spec.events import Aside, Deliver, Execution, Input, Passage, Receive, Send
 
 WIDEST: Final = 100
 WIDEST_COLUMN: Final = 16
@@ -26,6 +26,9 @@ _SIGNS: Final[Mapping[str, str]] = {
     "○": "arrival",
     "┊": "a message waits",
     "┄": "control packet",
+    "◆": "timer",
+    "✗": "lost",
+    "⊕": "duplicated",
 }
 
 _PACKET: Final = "┄"
@@ -42,16 +45,17 @@ def draw_text(execution: Execution, highlight: Highlight | None = None, repeats_
     `■m→1,2` is a causal send of m to p1 and p2; an arrow is the journey of a message, in the row where it arrives:
     to `●` where it is delivered at once, to `○` where it waits; `●m` without an arrow comes out of the buffer;
     `▲ask(2)` is an input of the application. While something waits at a process, its line is dashed. A thin arrow
-    `┄ACK┄▷` is the arrival of a control packet, in a run whose packets were seen. The rows of a highlight carry notes.
-    A run of up to six processes with short message names is at most 100 columns wide. A rule stands above event
-    `repeats_from`, from which on everything is repeated for ever.
+    `┄ACK┄▷` is the arrival of a control packet, in a run whose packets were seen; `┄ACK┄✗` says that the network loses
+    one, `┄ACK┄⊕` that it duplicates one. `◆expire` is a timer that changes something, or ends the run. The rows of a
+    highlight carry notes. A run of up to six processes with short message names is at most 100 columns wide. A rule
+    stands above step `repeats_from`, from which on everything is repeated for ever.
     """
     return _Sheet(execution, highlight, repeats_from).text()
 
 
 def text_without_packets(text: str) -> str:
     """The diagram, or a text with diagrams in it, without the rows of control packets."""
-    signs = text.replace(_SIGN_OF_PACKETS, "")
+    signs = text.replace(_SIGN_OF_PACKETS, "").replace(f"{_SIGN_OF_PACKETS.strip()}   ", "")
     return "\n".join(line for line in signs.split("\n") if _PACKET not in line)
 
 
@@ -87,7 +91,8 @@ class _Sheet:
 
     def __post_init__(self) -> None:
         processes = self._execution.processes
-        largest = max(self._execution.steps, default=max(len(self._execution.events) - 1, 0))
+        numbers = (*self._execution.steps, *(aside.step for aside in self._execution.asides))
+        largest = max(numbers, default=max(len(self._execution.events) - 1, 0))
         self._margin = len(str(largest)) + 3
         room = WIDEST - self._margin - (NOTES if self._highlight else 6)
         self._step = max(NARROWEST_COLUMN, min(WIDEST_COLUMN, room // processes))
@@ -102,12 +107,18 @@ class _Sheet:
         for process in range(self._execution.processes):
             names.put(self._column(process), self._execution.name_of(process)[: self._step - 1])
         rows = [names]
-        signals = self._signals()
+        besides = self._besides()
+
+        def until(index: int) -> None:
+            while besides and besides[-1][0] <= index:
+                _, step, drawn = besides.pop()
+                self._turn(rows, step)
+                rows.append(self._signal(drawn) if isinstance(drawn, Passage) else self._aside(drawn))
+
         for index, event in enumerate(self._execution.events):
-            while signals and signals[-1][0] <= index:
-                rows.append(self._signal(signals.pop()[1]))
-            if index == self._repeats_from:
-                rows.append(_Row(list("─" * (self._column(self._execution.processes - 1) + 1)), "", "for ever:"))
+            until(index)
+            if self._execution.steps:
+                self._turn(rows, self._execution.steps[index])
             if index in at_once:
                 continue
             # An arrival that is delivered at once is one row, with the number of the arrival's step.
@@ -125,7 +136,7 @@ class _Sheet:
                     self._signs.add("▲")
                     row.put(self._column(process), f"▲{label_of(event.label)}")
             rows.append(row)
-        rows += [self._signal(signal) for _, signal in reversed(signals)]
+        until(len(self._execution.events))
         rows += self._expected()
         caption = self._highlight.caption_in(self._execution) if self._highlight else ""
         lines = [shown(caption), ""] if caption else []
@@ -212,38 +223,70 @@ class _Sheet:
                 row.put(there + 1, label)
         row.put(there, "├" if rightwards else "┤")
 
-    def _signals(self) -> list[tuple[int, Passage]]:
-        """The arrivals of control packets, the last one first, each with the number of the event that it precedes."""
+    def _turn(self, rows: list[_Row], step: int) -> None:
+        """The rule, before the first row of what is repeated."""
+        if self._repeats_from is not None and step >= self._repeats_from:
+            rows.append(_Row(list("─" * (self._column(self._execution.processes - 1) + 1)), "", "for ever:"))
+            self._repeats_from = None
+
+    def _besides(self) -> list[tuple[int, int, Passage | Aside]]:
+        """The arrivals of control packets and what else is no event, the last one first, each with the number of the
+        event that it precedes, and its step."""
         execution = self._execution
-        if not execution.steps:
+        if execution.events and not execution.steps:
             return []
-        found = []
-        for packet in execution.packets:
-            if packet.message is None and packet.arrived is not None:
-                found.append((bisect_left(execution.steps, packet.arrived), packet))
-        return sorted(found, key=lambda each: each[1].arrived or 0, reverse=True)
+        found: list[tuple[int, Passage | Aside]] = [
+            (packet.arrived, packet)
+            for packet in execution.packets
+            if packet.message is None and packet.arrived is not None
+        ]
+        found += [(aside.step, aside) for aside in execution.asides]
+        ordered = sorted(found, key=lambda each: each[0], reverse=True)
+        return [(bisect_left(execution.steps, step), step, drawn) for step, drawn in ordered]
 
     def _signal(self, packet: Passage) -> _Row:
         """A thin arrow with the kind of the packet."""
         self._signs.add(_PACKET)
         row = self._row(str(packet.arrived), "")
-        here, there = self._column(packet.destination), self._column(packet.source)
-        if here == there:
-            row.put(here + 1, f"{_PACKET}{packet.kind}")
+        head = "▷" if packet.destination > packet.source else "◁"
+        self._thin(
+            row, packet.kind, packet.source, packet.destination, head if packet.destination != packet.source else ""
+        )
+        return row
+
+    def _aside(self, aside: Aside) -> _Row:
+        """The sign of a timer with its name, or a thin arrow that ends in the fate of the packet."""
+        row = self._row(str(aside.step), "")
+        if aside.kind == "timer":
+            self._signs.add("◆")
+            row.put(self._column(aside.source), f"◆{label_of(aside.name)}")
             return row
+        sign = "✗" if aside.kind == "lost" else "⊕"
+        self._signs |= {sign} if aside.message else {sign, _PACKET}
+        self._thin(
+            row, aside.message or aside.name, aside.source, aside.destination, sign, "─" if aside.message else _PACKET
+        )
+        return row
+
+    def _thin(self, row: _Row, name: str, source: int, destination: int, head: str, shaft_of: str = _PACKET) -> None:
+        """An arrow of this head, with a name."""
+        here, there = self._column(destination), self._column(source)
+        if here == there:
+            row.put(here + 1, f"{shaft_of}{label_of(name)}{head}")
+            return
         left, right = min(here, there) + 1, max(here, there) - 1
-        shaft = [_PACKET] * (right - left + 1)
+        shaft = [shaft_of] * (right - left + 1)
         for process in range(self._execution.processes):
             if left <= self._column(process) <= right:
                 shaft[self._column(process) - left] = "┼"
-        shaft[-1 if here > there else 0] = "▷" if here > there else "◁"
+        shaft[-1 if here > there else 0] = head
         gap = self._step - 1
-        label = packet.kind if len(packet.kind) + 3 <= gap else f"{packet.kind[: max(gap - 4, 1)]}…"
+        name = label_of(name)
+        label = name if len(name) + 3 <= gap else f"{name[: max(gap - 4, 1)]}…"
         if len(label) + 2 <= gap:
             start = (len(shaft) - gap if here > there else 0) + (gap - len(label)) // 2
             shaft[start : start + len(label)] = label
         row.put(left, "".join(shaft))
-        return row
 
     def _expected(self) -> list[_Row]:
         """The messages that are missing and never came, below the last event."""

@@ -18,6 +18,7 @@ from thence.api.pools import open_spark, require_spark
 from thence.api.verifying import Task, run_task, tasks_of
 from thence.cli.options import Json, Seed, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
+from thence.cli.readers.progress import UNLIKE
 from thence.cli.session import Session, check_writable, folder_for, run_command, write_text
 from thence.conformance.extras import ExtraMissing
 from thence.conformance.implementations import SHIPPED
@@ -189,7 +190,7 @@ def _run(
 
     def told(running: Sequence[Task]) -> None:
         doing = ", ".join(task.label for task in running[:SHOWN])
-        session.status(doing, len(done), len(tasks) + then, "tasks", _share(tasks, done, then))
+        session.status(doing, len(done), len(tasks) + then, "tasks", UNLIKE)
 
     left = sorted((task for task in tasks if task not in done), key=lambda task: -task.seconds)
     return done, run_tasks(pool, run_task, left, finished, told)
@@ -213,15 +214,6 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
     )
     said = f"the check itself failed: {died or f'{type(error).__name__}: {error}'}"
     return (Result(task.name, kind, task.file, Verdict.UNKNOWN, Level.L0, False, 0.0, {"unknown": said}, said),)
-
-
-_CAMPAIGN_S = 5.0
-
-
-def _share(tasks: Sequence[Task], done: Collection[Task], then: int, campaigns: int = 0) -> float:
-    """About the share of the time that is over, when `campaigns` of those that follow are done."""
-    whole = sum(task.seconds for task in tasks) + _CAMPAIGN_S * then
-    return (sum(task.seconds for task in done) + _CAMPAIGN_S * campaigns) / whole if whole else 1.0
 
 
 def _tested_on_spark(loaded: Sequence[Loaded]) -> list[str]:
@@ -261,6 +253,7 @@ def _campaigns(
                     before + len(results),
                     before + len(shipped),
                     "tasks",
+                    UNLIKE,
                 )
                 status = start(Path(folder) / name, parameters(plan), cluster=cluster)
                 if status.interrupted:

@@ -36,5 +36,10 @@ class Checker(Protocol):
     def check(self, expr: syntax.Expr, expected: Type | Unknown, why: str = "") -> ir.Expr | None: ...
     def infer(self, expr: syntax.Expr, expected: Expected = None) -> ir.Expr | None: ...
     def arguments(
-        self, what: str, written: tuple[syntax.Expr, ...], parameters: tuple[ir.Variable, ...] | None, span: Span
+        self,
+        what: str,
+        written: tuple[syntax.Expr, ...],
+        parameters: tuple[ir.Variable, ...] | None,
+        span: Span,
+        notes: tuple[str, ...] = (),
     ) -> tuple[ir.Expr, ...] | None: ...

@@ -57,7 +57,8 @@ class Vocabulary:
     `fixed` are the names that nothing changes: those that a tree network or an overlay gives. `constants` are a
     protocol's constants and roles, `kinds` its packet kinds and `inputs` its inputs, with their parameters. `sent`: a
     formula may quantify over the messages that were sent. `actions`: it may be about an action (`when p delivers m:
-    P`). `followed` are the definitions of the machine that a link's protocol follows.
+    P`). `followed` are the definitions of the machine that a link's protocol follows; `hidden`, by name, says of its
+    relations and functions that a definition of the protocol hides them.
     """
 
     place: Place
@@ -70,6 +71,7 @@ class Vocabulary:
     fixed: frozenset[str] = frozenset()
     definitions: Mapping[str, ir.Definition | None] = field(default_factory=dict)
     followed: Mapping[str, ir.Definition] = field(default_factory=dict)
+    hidden: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, Type | None] = field(default_factory=dict)
     kinds: Mapping[str, tuple[ir.Variable, ...] | None] = field(default_factory=dict)
     inputs: Mapping[str, tuple[ir.Variable, ...] | None] = field(default_factory=dict)

@@ -219,9 +219,15 @@ class ExpressionChecker:
         return ir.ElementAt(types[1], target, key, span=expr.span)
 
     def arguments(
-        self, what: str, written: tuple[syntax.Expr, ...], parameters: tuple[ir.Variable, ...] | None, span: Span
+        self,
+        what: str,
+        written: tuple[syntax.Expr, ...],
+        parameters: tuple[ir.Variable, ...] | None,
+        span: Span,
+        notes: tuple[str, ...] = (),
     ) -> tuple[ir.Expr, ...] | None:
-        """Arguments by their parameters; None where that has been reported (or the parameters are not known)."""
+        """Arguments by their parameters; None where that has been reported (or the parameters are not known). `notes`
+        help where they do not fit."""
         if parameters is None:
             for argument in written:
                 self.infer(argument, UNKNOWN)
@@ -235,10 +241,11 @@ class ExpressionChecker:
                 span,
                 f"{what} takes {counted(len(parameters), 'argument')}, {here(len(written))}",
                 *((f"it takes {takes}",) if parameters else ()),
+                *notes,
             )
             return None
         found = [
-            self.check(argument, parameter.type, f"{what} takes {a(parameter.type)} here")
+            self.check(argument, parameter.type, "; ".join((f"{what} takes {a(parameter.type)} here", *notes)))
             for argument, parameter in zip(written, parameters, strict=True)
         ]
         complete = tuple(argument for argument in found if argument is not None)

@@ -157,7 +157,9 @@ def _expand(checker: Checker, expr: syntax.Apply, definition: ir.Definition | No
     """The expression that a definition stands for, here."""
     name, words = expr.function.text, checker.vocabulary
     parameters = None if definition is None else definition.parameters
-    arguments = checker.arguments(f"`{name}`", expr.arguments, parameters, expr.span)
+    arguments = checker.arguments(
+        f"`{name}`", expr.arguments, parameters, expr.span, _hidden(checker, expr, definition)
+    )
     process = None
     if expr.process is not None:
         process = checker.check(expr.process, PROCESS, f"`{name}@p(...)` is for process p")
@@ -173,6 +175,13 @@ def _expand(checker: Checker, expr: syntax.Apply, definition: ir.Definition | No
         checker.reporter.error("E0422", expr.span, f"what `{name}` stands for is too large here", note)
         return None
     return replace(found, span=expr.span)
+
+
+def _hidden(checker: Checker, expr: syntax.Apply, definition: ir.Definition | None) -> tuple[str, ...]:
+    """A note, where `f(x)` may be meant for what the definition hides."""
+    words, name = checker.vocabulary, expr.function.text
+    is_meant = expr.process is None and name in words.hidden and definition is words.definitions.get(name)
+    return (words.hidden[name],) if is_meant else ()
 
 
 def _is_in_reach(checker: Checker, expr: syntax.Apply, definition: ir.Definition) -> bool:
@@ -191,7 +200,8 @@ def _is_in_reach(checker: Checker, expr: syntax.Apply, definition: ir.Definition
         note = "a process sees its own state and the messages that it holds"
         report("E0421", span, f"`{name}` speaks of the whole system: it can stand in properties only", note)
     elif definition.reads == "self" and place == "property" and expr.process is None:
-        report("E0421", span, f"whose `{name}`? It reads the state of a process", f"write `{name}@p(...)`")
+        hidden = _hidden(checker, expr, definition)
+        report("E0421", span, f"whose `{name}`? It reads the state of a process", f"write `{name}@p(...)`", *hidden)
     elif definition.reads == "self" and place == "initial":
         report("E0314", span, f"an initial value cannot use `{name}`, which reads the state")
     else:
