@@ -146,6 +146,10 @@ def test_what_is_understood() -> None:
         Emitted((0,), Foreign(None)),
         Delivered("m1.2", None),
     )
+    fields = b'{"events": [{"packet": 7, "to": 1, "kind": "MSG", "fields": {"n": 2}}]}'
+    assert contract.read_events(fields, 3) == (Emitted((1,), Foreign(7, "MSG", None, {"n": 2})),)
+    with pytest.raises(Broken, match="fields are not an object"):
+        contract.read_events(fields.replace(b'{"n": 2}', b"[2]"), 3)
     assert contract.read_events(b'{"error": "out\\nof order"}', 3) == Raised("out\\nof order")
     assert contract.read_abilities(b'{"version": "thence-exec/1", "timers": false}') == Abilities(timers=False)
 
