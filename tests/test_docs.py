@@ -47,6 +47,7 @@ PAGES = [
             "cite-a-proof",
             "choose-the-network",
             "know-what-a-scope-hides",
+            "specify-a-register",
         )
     ),
     ROOT / "docs" / "reference" / "traces.md",

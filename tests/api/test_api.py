@@ -191,6 +191,43 @@ def test_a_text_is_a_specification_too() -> None:
         th.conform(RST, protocol=specification)
 
 
+def test_an_exploration_of_a_mutant_says_nothing_of_links() -> None:
+    """Links are checked, not explored: a row `link` here would be a verdict that nobody looked for."""
+    text = """
+machine silent:
+  delivery off
+  relation told(p: process)
+  transition tell(p: process):
+    require not told(p)
+    told(p) := true
+  invariant known: forall p: process. told(p) or not told(p)
+protocol talks:
+  message HI()
+  state:
+    said: bool
+  on talk() when not said:
+    said := true
+    send HI() to self
+  on receive HI() from j: pass
+  reachable spoke: exists p: process. said@p
+scope one of talks:
+  processes 2
+  talk 2 per process
+conforms talks to silent:
+  talk() is tell(self)
+mutant talks_twice of talks:
+  on talk(): send HI() to self
+  expect refuted link in one
+mutant never_says of talks:
+  on talk(): send HI() to self
+  expect refuted link, spoke in one
+"""
+    for mutant in ("talks_twice", "never_says"):
+        found = th.explore(th.loads(text), mutant=mutant)
+        assert "link" not in [each.property_ for each in found]
+        assert found["spoke"].refuted
+
+
 def test_a_class_is_tested_in_one_call() -> None:
     assert th.conform(RST, "causal", cases=50).ok
     found = th.conform(Careless, "causal", cases=50)

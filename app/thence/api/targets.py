@@ -133,7 +133,13 @@ def _scopes(found: ir.Specification, choice: Choice, scopes: tuple[ir.Scope, ...
 
 
 def _expected(expects: tuple[ir.Expectation, ...], workload: ir.Workload) -> tuple[ir.Expectation, ...]:
-    return tuple(expect for expect in expects if expect.settings == workload)
+    """What is expected of an exploration of the workload. Links are checked, not explored: see `scopes.check_links`."""
+    explored = (
+        replace(expect, names=tuple(name for name in expect.names if name != "link"))
+        for expect in expects
+        if expect.settings == workload and set(expect.names) != {"link"}
+    )
+    return tuple(explored)
 
 
 def _adapted(
