@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from thence.cli.readers.layout import GAP, grid, width_of
 from thence.conformance.conform.outcomes import Reach
-from thence.conformance.harness.coverage import SCENARIOS
+from thence.conformance.harness.coverage import SCENARIOS, Features
 from thence.conformance.replay.findings import CaseOutcome
 from thence.spec.words import counted
 
@@ -18,13 +18,21 @@ MOST_MISSING = 3
 _KINDS = (("handler", "handlers"), ("branch", "branches"), ("scenario", "scenarios"))
 
 
+def _kinds(features: Features) -> Iterator[tuple[str, str]]:
+    """The kinds of features with their plurals. Where applications send no messages, the scenarios are the `reachable`
+    statements of the protocol only."""
+    own = not any(name in SCENARIOS for kind, name in features.names if kind == "scenario")
+    for kind, plural in _KINDS:
+        yield kind, "`reachable`" if kind == "scenario" and own else plural
+
+
 def reach_table(reaches: Sequence[Reach], whole: Reach) -> str:
     """One line for each scheduler and one for all. `rate <` is the bound on the failure rate at 95 %.
 
     A kind of feature that the protocol does not have has no column.
     """
     features = whole.coverage.features
-    kinds = [(kind, plural) for kind, plural in _KINDS if features.count(0, kind)[1]]
+    kinds = [(kind, plural) for kind, plural in _kinds(features) if features.count(0, kind)[1]]
     local = bool(whole.coverage.local)
     header = [*_HEADER, *(plural for _, plural in kinds), "abstract states", *(["states"] if local else [])]
     rows = [header]
@@ -42,7 +50,7 @@ def reach_table(reaches: Sequence[Reach], whole: Reach) -> str:
 def reach_line(whole: Reach) -> str:
     """How much all schedulers together reached, and the first features that none did."""
     coverage = whole.coverage
-    counts = ((coverage.features.count(coverage.bits, kind), plural) for kind, plural in _KINDS)
+    counts = ((coverage.features.count(coverage.bits, kind), plural) for kind, plural in _kinds(coverage.features))
     reached = [f"{seen} of {every} {plural}" for (seen, every), plural in counts if every]
     missing = [name for _, name in coverage.missing]
     more = f" and {len(missing) - MOST_MISSING:,} more" if len(missing) > MOST_MISSING else ""
@@ -64,7 +72,8 @@ def seen_and_missing(whole: Reach) -> list[str]:
     lines = [f"sometimes: {said}"] if there else []
     for kind, name in coverage.missing:
         explained = f" ({SCENARIOS[name]})" if name in SCENARIOS else ""
-        lines.append(f"not reached: {kind} {name}{explained}")
+        said = "reachable" if kind == "scenario" and name not in SCENARIOS else kind
+        lines.append(f"not reached: {said} {name}{explained}")
     return lines
 
 

@@ -134,7 +134,8 @@ def observed(scenario: ir.Scenario, played: Played) -> Execution:
     events = tuple(
         event if isinstance(event, Input) else replace(event, message=names[event.message]) for event in seen.events
     )
-    return replace(seen, events=events, names=scenario.processes)
+    asides = tuple(replace(aside, message=names.get(aside.message or "", aside.message)) for aside in seen.asides)
+    return replace(seen, events=events, names=scenario.processes, asides=asides)
 
 
 def _shown(scenario: ir.Scenario, played: Played, property_: str | None) -> tuple[str, str]:
@@ -146,7 +147,7 @@ def _shown(scenario: ir.Scenario, played: Played, property_: str | None) -> tupl
     if played.buffered:
         waits = ", ".join(f"{name} {_interval(*steps)}" for name, steps in played.buffered.items())
         parts.append(f"Buffered at the sender: {waits}.")
-    if seen.events:
+    if seen.events or seen.asides:
         parts.append(draw_text(seen, highlight))
     return "\n\n".join(parts), draw_svg(seen, highlight)
 
