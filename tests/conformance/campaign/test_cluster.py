@@ -92,6 +92,7 @@ def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_l
 def test_the_commands_of_the_page_run_on_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/how-to/run-on-a-cluster.md, with the address of this test's master."""
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("COLUMNS", "140")
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "run-on-a-cluster.md").read_text(encoding="utf-8")
     [written] = re.findall(r"<!-- file: mine\.py -->\n```python\n(.*?)```", page, re.DOTALL)
     (tmp_path / "mine.py").write_text(written)
