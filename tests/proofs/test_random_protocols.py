@@ -341,8 +341,8 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
     return protocol, draw.workload(protocol)
 
 
-@pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 180, 30))
+@pytest.mark.long(but=("0",), share=4)
+@pytest.mark.parametrize("start", range(0, 300, 30))
 def test_a_definition_is_what_it_stands_for(specify: Specify, start: int) -> None:
     used = 0
     for seed in range(start, start + 30):
@@ -407,8 +407,8 @@ def keep_small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(spread, name, value)
 
 
-@pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 160, 8))
+@pytest.mark.long(but=("0",), share=14)
+@pytest.mark.parametrize("start", range(0, 400, 8))
 def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     keep_small(monkeypatch)
     tally = Tally()

@@ -28,8 +28,8 @@ SHORT = (1, 2, 3)
 LIMITS = Options(timeout_ms=2_000)
 
 
-@pytest.mark.long(but=SHORT)
-@pytest.mark.parametrize("seed", range(1, 31))
+@pytest.mark.long(but=SHORT, share=20)
+@pytest.mark.parametrize("seed", range(1, 61))
 def test_no_random_machine_is_judged_wrongly(
     seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool
 ) -> None:
