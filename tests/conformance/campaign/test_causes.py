@@ -32,7 +32,7 @@ def test_one_fault_is_one_cause_shortened_and_drawn() -> None:
     [cause] = grouped(cases)
     assert cause.cases == len(cases) and cause.shortened
     assert cause.kinds[0] == "causal" and "nonconformance" in cause.kinds
-    assert cause.guard.endswith("was false") and cause.guard.startswith("[")
+    assert cause.guard == "`meta` of the subject's MSG"
     assert cause.recorded is not None and len(cause.recorded.operations) <= 6
     assert cause.picture.startswith("<svg") and "causal" in cause.explanation
     assert cause.seeds == tuple(case.seed for case in cases[:5])

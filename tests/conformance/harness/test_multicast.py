@@ -117,8 +117,9 @@ def test_the_packets_of_a_multicast_are_replayed(library: Library) -> None:
     )
     [finding] = diverged.findings
     assert finding.divergence is not None
-    assert finding.divergence.input == "receive ACK(1) from p2"
-    assert finding.divergence.expected == "sends PERMIT(1) to p1"
+    assert finding.divergence.input == "causal_send to p1, p2"
+    assert finding.divergence.expected == "sends MSG(m0.1, 1, 0, true) to p1"
+    assert finding.divergence.wrong_message == "`per` of the subject's MSG is False, the protocol's is true"
 
 
 def test_crossing_deliveries_are_a_finding_where_a_total_order_is_promised(library: Library) -> None:

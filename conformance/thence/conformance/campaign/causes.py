@@ -1,7 +1,7 @@
 """Failing cases grouped by cause: the same guard of the protocol, or the same schedule when shortened.
 
-First by the system, and the guard that decided where a case left its protocol; cases without one by the gravest kind
-of finding. Of each such group the shortest case is shortened; groups of a system whose shortened schedules are the same
+First by the system, and the guard that decided where a case left its protocol, or the field of a packet that differed;
+cases without either by the gravest kind of finding. Of each such group the shortest case is shortened; groups of a system whose shortened schedules are the same
 are one cause.
 """
 
@@ -35,7 +35,7 @@ SHOWN_SEEDS: Final = 5
 LONGEST_FINDING: Final = 4_000
 """So much of a finding is looked at for its guard: the search takes time quadratic in it."""
 
-_GUARD = re.compile(r"; (\[[^\]]*\] .*? was (?:true|false))")
+_GUARD = re.compile(r"; (\[[^\]]*\] .*? was (?:true|false))|, (`\w+` of the subject's \w+) is ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Cause:
     Attributes:
         systems: which systems failed so.
         kinds: the kinds of finding.
-        guard: the condition of the protocol that decided, where the cases left it.
+        guard: the condition of the protocol that decided, where the cases left it, or the field of a packet.
         cases: their number.
         seeds: the first of them.
         finding: one of them in words.
@@ -138,7 +138,7 @@ def _grouped(failing: Iterable[FailingCase]) -> dict[tuple[object, ...], _Group]
     for case in failing:
         kinds = _kinds(case)
         found = (_GUARD.search(finding[:LONGEST_FINDING]) for finding in case.findings)
-        guard = next((match[1] for match in found if match), "")
+        guard = next((match[1] or match[2] for match in found if match), "")
         key = case.system, guard or kinds[:1]
         group = groups.get(key)
         if group is None:
