@@ -203,5 +203,5 @@ def test_mutants_break_the_link(file: str, mutant: str, transition: str) -> None
     (link,) = specification(file).links
     mutated = next(known.mutated for known in specification(file).mutants if known.name == mutant)
     assert isinstance(mutated, ir.Protocol)
-    broken = check_link(link, mutated, link.scopes[0].workload).broken
+    broken = check_link(replace(link, invariants=()), mutated, link.scopes[0].workload).broken
     assert broken is not None and broken.refusal.transition == transition
