@@ -213,14 +213,14 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
     if driven.why_not:
         seen = "inputs" if not report.settings.sends else "sends, deliveries and known arrivals"
         said += f"; replayed by {seen}, since {driven.why_not}"
+    if report.fields is not None:
+        said += f"; {fields_text(report.fields)}"
     if report.undecided:
         said += f"; {counted(report.undecided, 'replay')} undecided: too many possible states"
     if report.other_order is not None:
         others = report.other_order
         how_many = "1 case conforms" if others.cases == 1 else f"{others.cases:,} cases conform"
         said += f"; {how_many} in another order than the text's: {others.first.other_order}"
-    if report.fields is not None:
-        said += f"; {fields_text(report.fields)}"
     if driven.unlimited:
         said += f"; {driven.unlimited}"
     yield said
