@@ -31,7 +31,7 @@ SLOW = {
     "thence play rst --scope two", "thence play mf --scenario mf_figure_2",
 }  # fmt: skip
 """Examples that take minutes, or last until they are ended: another test runs each command."""
-BEFORE = {"recheck": ("thence prove fifo --certificate fifo-certificate",)}
+BEFORE = {"recheck": ("thence prove happens_before --certificate evidence",)}
 """What a user has done before."""
 
 

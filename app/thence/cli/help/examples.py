@@ -74,7 +74,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example("thence prove fifo", "Prove all theorems and machines of a file."),
         Example("thence prove fifo --cores", "Also say which hypotheses each proof uses."),
         Example("thence prove fifo --fragment", "Also say which proofs lie in the decidable fragment."),
-        Example("thence prove fifo --certificate fifo-certificate", "Write a certificate that others can check."),
+        Example("thence prove happens_before --certificate evidence", "Write a certificate that others can check."),
     ),
     "bmc": (
         Example("thence bmc rst --depth 4 --scope pair", "Look for a violation within four steps."),
@@ -88,7 +88,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "Find the invariants of a machine of the library, as if it had none.",
         ),
     ),
-    "recheck": (Example("thence recheck fifo-certificate --jobs 1", "Check a certificate that somebody gave you."),),
+    "recheck": (Example("thence recheck evidence --jobs 1", "Check a certificate that somebody gave you."),),
     "conform": (
         Example("thence conform --impl mine:Direct --cases 20", "Test a class of your own against the oracle alone."),
         Example(
