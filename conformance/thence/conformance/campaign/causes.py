@@ -1,8 +1,8 @@
 """Failing cases grouped by cause: the same guard of the protocol, or the same schedule when shortened.
 
 First by the system, and the guard that decided where a case left its protocol, or the field of a packet that differed;
-cases without either by the gravest kind of finding. Of each such group the shortest case is shortened; groups of a system whose shortened schedules are the same
-are one cause.
+cases without either by the gravest kind of finding. Of each such group the shortest case is shortened; groups of a
+system whose shortened schedules are the same are one cause.
 """
 
 from __future__ import annotations
