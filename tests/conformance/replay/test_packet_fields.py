@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,6 +18,7 @@ from thence.conformance.implementations import SHIPPED
 from thence.conformance.replay.packet_fields import Differs, Incomparable, PacketFields, plain, stands_for
 from thence.conformance.replay.permissive import PermissiveReplay
 from thence.conformance.replay.replay import Replay
+from thence.conformance.systems.contract import Foreign
 from thence.conformance.systems.subject import load_subject
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, PROCESS, Collection, Map, Record, Type
@@ -228,6 +230,30 @@ def test_pairs_are_found_where_a_greedy_choice_fails() -> None:
     assert paired == [0, 1]
     refused = fields.paired(ours.__getitem__, (1, 0), (Half(a=1, b=3), Half(a=1, b=3)), ("x", "x"), set(), free=True)
     assert isinstance(refused, Differs) and refused.field == "b"
+
+
+def test_what_a_type_cannot_say_is_not_compared() -> None:
+    """None stands for an option; what the protocol's option holds is never compared."""
+    window = Collection("option", Collection("sliding array", NAT))
+    kind = ir.PacketKind("K", (ir.Variable("a", window),), None)
+    fields, compared = PacketFields(replace(twins(), packets=(kind,))), set[str]()
+    ours = Packet("K", 0, 1, (((0, (1,)),),))
+    assert fields.paired(lambda _: ours, (0,), (SimpleNamespace(a=None),), ("x",), compared, free=False) == (0,)
+    assert compared == set()
+
+
+def test_a_program_says_fields_in_one_place_only() -> None:
+    """What else is known of its packets is no field, however the protocol's fields are called."""
+    kind = ir.PacketKind("K", (ir.Variable("content", NAT),), None)
+    fields = PacketFields(replace(twins(), packets=(kind,)))
+    ours = Packet("K", 0, 1, (2,))
+
+    def paired(theirs: Foreign) -> object:
+        return fields.paired(lambda _: ours, (0,), (theirs,), ("x",), set(), free=False)
+
+    assert paired(Foreign(7, "K")) == (0,)
+    assert paired(Foreign(7, "K", None, {"content": 2})) == (0,)
+    assert isinstance(paired(Foreign(2, "K", None, {"content": 7})), Differs)
 
 
 COMPARED = {"rst": "meta", "cbcast": "vt", "hybrid_basic": "mid", "hybrid_multicast": "pid", "skeen": "number"}

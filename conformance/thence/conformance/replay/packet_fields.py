@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from thence.conformance.systems.contract import Foreign
 from thence.conformance.systems.strangers import shown
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Bool, Collection, Map, Nat, Record, Sort, Type
@@ -133,12 +134,11 @@ class PacketFields:
                 given = _attribute(theirs, name)
                 if given is _MISSING:
                     continue
-                found = given if type_ is NAT and type(given) is int else stands_for(given, type_)
+                agree = stands_for(given, type_) == plain(wanted, type_)
             except Incomparable:
                 continue
-            if whole_name not in compared:
-                compared.add(whole_name)
-            if found != (wanted if type_ is NAT else plain(wanted, type_)):
+            compared.add(whole_name)
+            if not agree:
                 there = f"`{name}` of the subject's {ours.kind} is {shown(given):.80}"
                 return name, f"{there}, the protocol's is {show(wanted, type_)}"
         return None
@@ -163,11 +163,10 @@ def _matching(able: dict[int, list[int]]) -> dict[int, int] | None:
 
 
 def _attribute(packet: object, name: str) -> Any:
-    """Its attribute, also among the `fields` that a program gives; `_MISSING` where there is none."""
+    """Its attribute, or what a program says in `fields`; `_MISSING` where there is none."""
+    if isinstance(packet, Foreign):
+        return (packet.fields or {}).get(name, _MISSING)
     try:
-        fields = getattr(packet, "fields", None)
-        if type(fields) is dict:
-            return fields.get(name, _MISSING)
         return getattr(packet, name, _MISSING)
     except Exception:
         return _MISSING

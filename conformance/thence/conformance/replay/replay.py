@@ -431,13 +431,11 @@ class Lockstep:
         seen = Seen(answers)
         there = self.replay.alternatives(process, self.states[process], expected.input, seen)
         able = [each for each in there if each.fault is None]
-        fitting = [each for each in able if each.signature == got]
         orders = {each: self.reordered(process, each, got, fifo=fifo) for each in able}
-        loosely = [each for each, order in orders.items() if order is not None]
-        several = [*dict.fromkeys((*fitting, *loosely))]
+        shadows = {each: order.shadows for each, order in orders.items() if order is not None}
+        several = sorted(shadows, key=lambda each: each.signature != got)  # first those in the text's own order
         if len(several) > 1:
-            shadows = {each: order.shadows for each, order in orders.items() if order is not None}
-            agreeing = [each for each in several if agrees(shadows.get(each, each.shadows))]
+            agreeing = [each for each in several if agrees(shadows[each])]
             several = agreeing or several[:1]
         found = several or [each for each in able if same_packets(each.signature, got)] or able or [*there]
         return found[0], len(several) > 1
