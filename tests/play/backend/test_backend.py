@@ -316,14 +316,20 @@ scenario played of lazy:
 """
 
 
-def test_a_run_that_chooses_is_saved_beside_other_scenarios_and_played_again() -> None:
-    backend = Backend()
+def run_that_chooses(backend: Backend, *branches: int) -> str:
+    """A run of `lazy`: two sends, then arrivals that take these branches."""
     spec = backend.call("load", {"text": CHOOSING, "name": "lazy"})["spec"]
-    run = backend.call("start", {"spec": spec, "scope": "two"})["session"]
-    for wanted in ("causal_send", "causal_send", "branch 2", "branch 1"):
+    run: str = backend.call("start", {"spec": spec, "scope": "two"})["session"]
+    for wanted in ("causal_send", "causal_send", *(f"branch {branch}" for branch in branches)):
         choices = backend.call("enabled", {"session": run})["choices"]
         number = next(each["number"] for each in choices if wanted in each["title"])
         backend.call("take", {"session": run, "number": number})
+    return run
+
+
+def test_a_run_that_chooses_is_saved_beside_other_scenarios_and_played_again() -> None:
+    backend = Backend()
+    run = run_that_chooses(backend, 2, 1)
     saved = backend.call("save", {"session": run})
     assert saved["name"] == "played_2" and "assert delivered_at(m0_1, p1)" in saved["text"]
     again = backend.call("load", {"text": f"{CHOOSING}\n{saved['text']}", "name": "lazy"})
@@ -335,12 +341,7 @@ def test_a_run_that_chooses_is_saved_beside_other_scenarios_and_played_again() -
 
 def test_a_formula_about_an_action_has_a_reason_right_after_the_step_that_decides() -> None:
     backend = Backend()
-    spec = backend.call("load", {"text": CHOOSING, "name": "lazy"})["spec"]
-    run = backend.call("start", {"spec": spec, "scope": "two"})["session"]
-    for wanted in ("causal_send", "causal_send", "branch 1", "branch 2"):
-        choices = backend.call("enabled", {"session": run})["choices"]
-        number = next(each["number"] for each in choices if wanted in each["title"])
-        backend.call("take", {"session": run, "number": number})
+    run = run_that_chooses(backend, 1, 2)
 
     def judged(at: int) -> dict[str, Any]:
         return {each["property"]: each for each in backend.call("judge", {"session": run, "at": at})["answers"]}
