@@ -3,9 +3,9 @@
 #   make setup    a virtual environment in .venv with exactly the versions of requirements.lock
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
 #   make test     the tests that a change needs: every feature, a few minutes; ARGS="-k NAME" narrows it down
-#   make test-long the long tests as well: differential and statistical runs, clusters, the library under every option; of
-#                 tests with many cases a share
-#   make test-all every test, with all cases: some hours
+#   make test-long the long tests as well: differential and statistical runs, a cluster, the library under every option; of
+#                 tests with many cases ten
+#   make test-all every test, with all cases: two hours or three
 #   make tools    what some tests need: the model checker TLC (by Maven), zsh, ksh and chromium (on Debian), the
 #                 modules of the extension for editors (by npm); these tests are skipped without
 #   make lint     ruff, mypy --strict, import rules

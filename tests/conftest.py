@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 WATCHDOG = Path(__file__).with_name("watchdog.py")
 MARK = "THENCE_TEST_RUN"
+SHARE = 10
+"""How many cases of a long test `make test-long` runs, where the test does not say; `make test-all` runs all."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,8 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Cases that `long(but=...)` names by their ids stay in the short tier. Tests of Spark share a worker.
 
-    Of the others, a test of many cases runs as many as `long(share=...)` says, evenly spread, or all, with
-    THENCE_TESTS=all.
+    Of the others, a test runs SHARE of its cases or as many as `long(share=...)` says, evenly spread; with
+    THENCE_TESTS=all, all of them.
     """
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -50,8 +52,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker in list(item.own_markers):
             if marker.name == "long" and callspec is not None and callspec.id in marker.kwargs.get("but", ()):
                 item.own_markers.remove(marker)
-            elif marker.name == "long" and "share" in marker.kwargs and os.environ.get("THENCE_TESTS") != "all":
-                families.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        if item.get_closest_marker("long") is not None and os.environ.get("THENCE_TESTS") != "all":
+            families.setdefault(item.nodeid.partition("[")[0], []).append(item)
         if item.get_closest_marker("spark") is not None:
             item.add_marker(pytest.mark.xdist_group("spark"))
     left_out = {item for family in families.values() for item in family} - {
@@ -63,10 +65,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _spread(family: list[pytest.Item]) -> list[pytest.Item]:
-    """As many cases of a test as its marker says, evenly spread."""
+    """As many cases of a test as its marker says, or SHARE, evenly spread."""
     marker = family[0].get_closest_marker("long")
     assert marker is not None
-    count = min(marker.kwargs["share"], len(family))
+    count = min(marker.kwargs.get("share", SHARE), len(family))
     return [family[at * len(family) // count] for at in range(count)]
 
 

@@ -96,7 +96,9 @@ def swap(file: Path, one: str, other: str) -> None:
     file.write_text("\n".join(lines), encoding="utf-8")
 
 
-@pytest.mark.long(but=("README", "docs/explanation/security", "docs/reference/traces", "docs/how-to/transport"))
+@pytest.mark.long(
+    but=("README", "docs/explanation/security", "docs/reference/traces", "docs/how-to/transport"), share=len(PAGES)
+)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
 def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

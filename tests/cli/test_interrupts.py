@@ -78,7 +78,7 @@ def test_while_the_process_starts(tmp_path: Path, number: signal.Signals, import
     assert found.get("error") == "interrupted; nothing was finished" or found["complete"] is False
 
 
-@pytest.mark.long(but=("explore-0",), share=10)
+@pytest.mark.long(but=("explore-0",))
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", COMMANDS)
 def test_at_any_moment(tmp_path: Path, name: str, seed: int) -> None:

@@ -84,7 +84,7 @@ def test_no_feature_raises(seed: int) -> None:
         check(*spoiled(one))
 
 
-@pytest.mark.long(share=12)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(1000, 3000, 50))
 def test_no_feature_raises_ever(seed: int) -> None:
     for one in range(seed, seed + 50):

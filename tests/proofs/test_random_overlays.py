@@ -27,7 +27,7 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
     return protocol, replace(workload, links=drawn_links(seed, workload.processes))
 
 
-@pytest.mark.long(but=("0",), share=6)
+@pytest.mark.long(but=("0",), share=4)
 @pytest.mark.parametrize("start", range(0, 160, 8))
 def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     keep_small(monkeypatch)

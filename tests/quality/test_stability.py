@@ -32,7 +32,7 @@ def provable(name: str) -> list[str]:
 FILES = [path.stem for path in library() if provable(path.stem)]
 
 
-@pytest.mark.long(but=("tree_printed", "rst_mf", "execution"), share=6)
+@pytest.mark.long(but=("tree_printed", "rst_mf", "execution"), share=3)
 @pytest.mark.parametrize("name", FILES)
 def test_no_obligation_flakes(name: str) -> None:
     specification = load(name).specification

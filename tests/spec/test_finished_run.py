@@ -106,7 +106,7 @@ def test_random_executions_are_judged_as_the_oracle_judges_them(seed: int) -> No
         check_against_the_oracle(random_execution(random))
 
 
-@pytest.mark.long(share=12)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 140))
 def test_many_random_executions(seed: int) -> None:
     random = Random(seed)

@@ -87,7 +87,7 @@ def test_what_is_sent_runs_on_workers_that_die_and_nothing_is_lost_repeated_or_l
     assert final.tally.errors == 0
 
 
-@pytest.mark.long
+@pytest.mark.long(share=0)
 @pytest.mark.spark
 def test_the_commands_of_the_page_run_on_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/how-to/run-on-a-cluster.md, with the address of this test's master."""
@@ -220,7 +220,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.long
+@pytest.mark.long(share=0)
 @pytest.mark.spark
 def test_tasks_of_verify_outlive_executors_and_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Executors are killed: their tasks are done again. Ctrl-C: what is done is kept, and the next run goes on."""

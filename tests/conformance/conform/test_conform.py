@@ -229,7 +229,7 @@ def test_a_shipped_implementation_conforms(name: str, library: Library) -> None:
     assert report.arrivals > 0
 
 
-@pytest.mark.long(but=("2-synchronous", "fifo-synchronous", "2-tree", "5-synchronous"), share=20)
+@pytest.mark.long(but=("2-synchronous", "fifo-synchronous", "2-tree", "5-synchronous"))
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize(("channels", "processes"), [("fifo", 3), (None, 2), (None, 5)], ids=["fifo", "2", "5"])
 def test_it_conforms_under_other_settings(
@@ -254,7 +254,7 @@ def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, libr
 
 
 @pytest.mark.long(
-    but=("mf:AckMissing", "mf:NoAckWait", "cbcast:LastProcessForgotten", "ks:LastDestinationForgotten"), share=24
+    but=("mf:AckMissing", "mf:NoAckWait", "cbcast:LastProcessForgotten", "ks:LastDestinationForgotten")
 )
 @pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{p}:{fault.__name__}" for p, fault in CASES])
 def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:

@@ -46,7 +46,7 @@ def test_it_conforms(name: str, library: Library) -> None:
         "lamport_mutex:EntersWhenFirst", "ricart_agrawala:TiesLost", "ricart_agrawala:Forgets",
         "chandy_lamport:MarkerLeftOut", "cops:ContextLost",
         "two_phase_commit:RefusalIgnored", "pc_broadcast:UsedAtOnce", "skeen:OwnNumbersOnly",
-    ), share=24)  # fmt: skip
+    ))  # fmt: skip
 @pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{name}:{fault.__name__}" for name, fault in CASES])
 def test_a_planted_fault_is_caught(name: str, fault: Any, library: Library) -> None:
     report = held_against(fault, library(name), 400)

@@ -73,7 +73,6 @@ def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, libr
 
 @pytest.mark.long(
     but=("synchronous:AckMissing", "synchronous:AcceptsTwice", "mf_pipelined:AckMissing", "tree:ShortcutTaken"),
-    share=16,
 )
 @pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{name}:{fault.__name__}" for name, fault in CASES])
 def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:

@@ -28,7 +28,7 @@ KINDS: Final = (
 )  # fmt: skip
 
 
-SEEDS: Final = (*range(2), *(pytest.param(seed, marks=pytest.mark.long(share=30)) for seed in range(2, 12)))
+SEEDS: Final = (*range(2), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12)))
 
 
 def run(kind: str, seed: int, folder: Path, *, behaves: bool = False) -> tuple[Report | None, bool, int]:

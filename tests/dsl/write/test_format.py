@@ -522,7 +522,7 @@ def test_other_layouts_of_a_tree_format_well(case: Case, seed: int, width: int) 
     assert_formats_well(text, tree)
 
 
-@pytest.mark.long(but=("samples-execution", "samples-cykas", "library-cykas_printed", "samples-permits"), share=12)
+@pytest.mark.long(but=("samples-execution", "samples-cykas", "library-cykas_printed", "samples-permits"))
 @pytest.mark.parametrize("path", [*SAMPLES, *LIBRARY], ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_files_format_well(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -141,7 +141,7 @@ def form(analysis: Analysis, old: str, new: str) -> str:
     return re.sub(rf"\b(?:{old}|{new})\b", "\N{MIDDLE DOT}", repr(analysis.examined.specification))
 
 
-@pytest.mark.long(but=("cykas_printed", "rst_mf", "execution", "fifo", "synchronous"), share=12)
+@pytest.mark.long(but=("cykas_printed", "rst_mf", "execution", "fifo", "synchronous"))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_renamed_file_means_the_same(path: Path) -> None:
     """Some declared things of each file, drawn by its name."""
@@ -174,7 +174,7 @@ def test_inputs_timers_and_roles_are_renamed_wherever_they_stand() -> None:
         check_renamed(analysis, symbol)
 
 
-@pytest.mark.long(but=("cykas_printed", "rst_mf"), share=12)
+@pytest.mark.long(but=("cykas_printed", "rst_mf"))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_taken_name_changes_nothing_or_is_refused(path: Path) -> None:
     """The new name is one of the file's own: what is not refused means the same."""

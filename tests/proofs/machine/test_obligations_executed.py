@@ -186,7 +186,7 @@ def test_library(name: str, pool: SolverPool) -> None:
         check_shares(machine, compared(pool, machine, 1, 8, 30))
 
 
-@pytest.mark.long(share=12)
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_library_and_its_mutants(name: str, pool: SolverPool) -> None:
     own, mutated = machines_of(FILES[name])
@@ -207,7 +207,7 @@ def check_shares(machine: ir.Machine, happened: Counter[str]) -> None:
 SHORT = tuple(map(str, range(1, 31)))
 
 
-@pytest.mark.long(but=SHORT, share=24)
+@pytest.mark.long(but=SHORT)
 @pytest.mark.parametrize("seed", range(1, 101))
 def test_drawn_machines(seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool) -> None:
     text = drawn_machine(seed)
@@ -314,7 +314,7 @@ def test_solvers_are_given_the_same(name: str, pool: SolverPool) -> None:
         assert asked["premised unsat"] > 0
 
 
-@pytest.mark.long(but=SHORT, share=24)
+@pytest.mark.long(but=SHORT)
 @pytest.mark.parametrize("seed", range(1, 101))
 def test_solvers_are_given_the_same_of_drawn_machines(
     seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool

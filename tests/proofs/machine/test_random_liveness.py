@@ -47,7 +47,7 @@ def check_claims(seed: int, specify: Callable[[str], ir.Specification], pool: So
 SHORT = ("6", "8", "16")
 
 
-@pytest.mark.long(but=SHORT, share=12)
+@pytest.mark.long(but=SHORT)
 @pytest.mark.parametrize("seed", range(1, 61))
 def test_no_false_claim_is_proved(seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool) -> None:
     check_claims(seed, specify, pool)

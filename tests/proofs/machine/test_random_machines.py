@@ -28,7 +28,7 @@ SHORT = (1, 2, 3)
 LIMITS = Options(timeout_ms=2_000)
 
 
-@pytest.mark.long(but=SHORT, share=12)
+@pytest.mark.long(but=SHORT)
 @pytest.mark.parametrize("seed", range(1, 61))
 def test_no_random_machine_is_judged_wrongly(
     seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool

@@ -62,7 +62,7 @@ def faulty(library: Library) -> ir.Protocol:
     return mutated
 
 
-@pytest.mark.long(but=("happens_before", "tree_printed", "execution", "hybrid_basic_printed"), share=18)
+@pytest.mark.long(but=("happens_before", "tree_printed", "execution", "hybrid_basic_printed"))
 @pytest.mark.parametrize("name", [path.stem for path in library_files()])
 def test_the_same_as_the_interpreter(explored: Explored, name: str) -> None:
     """States, transitions, depth, and the length of every shortest counterexample."""

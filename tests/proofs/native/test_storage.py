@@ -63,7 +63,7 @@ def outcome(request: ExplorationRequest, interpretation: Interpretation) -> tupl
     return found.states, found.transitions, found.depth, found.complete, engine.refuted
 
 
-@pytest.mark.long(but=("happens_before", "tree_printed", "execution", "hybrid_basic_printed"), share=18)
+@pytest.mark.long(but=("happens_before", "tree_printed", "execution", "hybrid_basic_printed"))
 @pytest.mark.parametrize("name", [path.stem for path in library_files()])
 def test_the_same_whatever_is_kept(explored: Explored, name: str) -> None:
     """States, transitions, depth, and what is refuted, as the interpreter finds them."""

@@ -27,7 +27,7 @@ Explored: TypeAlias = Callable[[str], Iterator[tuple[str, Interpretation]]]
 ANY = ((1, 2), (0, 2), (0, 1))
 
 
-@pytest.mark.long(but=("happens_before", "execution", "tree_printed", "hybrid_optimal_indices"), share=18)
+@pytest.mark.long(but=("happens_before", "execution", "tree_printed", "hybrid_optimal_indices"))
 @pytest.mark.parametrize("name", [path.stem for path in library_files()])
 def test_states_stand_for_their_renamings(explored: Explored, name: str) -> None:
     """All renamings of the states stored are the states; verdicts and lengths are kept."""

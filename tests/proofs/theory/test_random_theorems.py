@@ -127,7 +127,7 @@ def world_of(structure: Any) -> World:
 SHORT = range(1, 7)
 
 
-@pytest.mark.long(but=tuple(map(str, SHORT)), share=30)
+@pytest.mark.long(but=tuple(map(str, SHORT)))
 @pytest.mark.parametrize("seed", range(1, 201))
 def test_no_random_theorem_is_judged_wrongly(
     seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool

@@ -307,7 +307,7 @@ def test_the_set_is_large_enough() -> None:
     assert len({each.name for each in everything()}) == len(everything())
 
 
-@pytest.mark.long(but=("axiom_on_the_state", "bound_names_hide", "writes_ends", "writes_history"))
+@pytest.mark.long(but=("axiom_on_the_state", "bound_names_hide", "writes_ends", "writes_history"), share=30)
 @pytest.mark.parametrize("false", everything(), ids=lambda false: false.name)
 def test_none_is_accepted(pool: SolverPool, false: False_) -> None:
     loaded = load_bytes(Path("false.thence"), false.text.encode())
