@@ -122,7 +122,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("words", list(EXAMPLES))
 def test_examples_run(words: str, folder: Path) -> None:
     """Lines for one file share their answers, as they do for a user."""
-    environment = {**os.environ, "THENCE_CACHE": str(folder / "answers"), "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment = {
+        **os.environ,
+        "THENCE_CACHE": str(folder / "answers"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
     for line in (*BEFORE.get(words, ()), *(example.line for example in EXAMPLES[words])):
         if line in SLOW or words.startswith("campaign"):
             continue

@@ -253,9 +253,7 @@ def test_messages_to_oneself_conform_where_the_protocol_has_them(name: str, libr
     assert report.counterexamples == ()
 
 
-@pytest.mark.long(
-    but=("mf:AckMissing", "mf:NoAckWait", "cbcast:LastProcessForgotten", "ks:LastDestinationForgotten")
-)
+@pytest.mark.long(but=("mf:AckMissing", "mf:NoAckWait", "cbcast:LastProcessForgotten", "ks:LastDestinationForgotten"))
 @pytest.mark.parametrize(("name", "fault"), CASES, ids=[f"{p}:{fault.__name__}" for p, fault in CASES])
 def test_a_planted_fault_is_caught_and_shortened(name: str, fault: Any, library: Library) -> None:
     expected = EXPECTED[name][fault.__name__]
