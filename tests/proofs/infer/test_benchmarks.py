@@ -48,7 +48,7 @@ def test_an_invariant_is_found(name: str) -> None:
     assert all(each.verdict is Verdict.PROVED for each in found.assessments.values())
 
 
-@pytest.mark.long(but="test_an_invariant_is_found")
+@pytest.mark.long(but="test_an_invariant_is_found", share=3)
 @pytest.mark.parametrize("name", LATER)
 def test_an_invariant_is_found_in_time(name: str) -> None:
     assert inferred(machine_of(name)).proved

@@ -206,6 +206,8 @@ class Grounding:
     def _application(self, expr: ir.Apply, state: State, environment: Mapping[str, Term]) -> Term:
         cells = state[expr.symbol]
         choices = [self._choice(argument, state, environment) for argument in expr.arguments]
+        if all(_is_element(choice) for choice in choices):
+            return cells[tuple(value for choice in choices for value in choice)]
         cases = [
             (all_of(choice[value] for choice, value in zip(choices, key, strict=True)), cells[key])
             for key in product(*choices)
@@ -234,7 +236,7 @@ class Grounding:
         """A term as a choice of elements, to index cells with."""
         term = self.term(expr, state, environment)
         if not isinstance(term, str):
-            return {value: when for value, when in term.items() if when != "false"}
+            return term if _is_element(term) else {value: when for value, when in term.items() if when != "false"}
         if not self.is_ordered(expr.type) and expr.type != NAT:
             raise Unsupported(f"a relation over `{expr.type}` has no finite table")
         if term.isdigit():
@@ -294,17 +296,30 @@ def negated(text: str) -> str:
 
 
 def all_of(parts: Iterable[str]) -> str:
-    kept = list(dict.fromkeys(part for part in parts if part != "true"))
-    if "false" in kept:
-        return "false"
-    return "true" if not kept else kept[0] if len(kept) == 1 else f"(and {' '.join(kept)})"
+    """Whether all parts are true. Nothing after a false one is asked for."""
+    return _joined(parts, "and", "true", "false")
 
 
 def any_of(parts: Iterable[str]) -> str:
-    kept = list(dict.fromkeys(part for part in parts if part != "false"))
-    if "true" in kept:
-        return "true"
-    return "false" if not kept else kept[0] if len(kept) == 1 else f"(or {' '.join(kept)})"
+    """Whether some part is true. Nothing after a true one is asked for."""
+    return _joined(parts, "or", "false", "true")
+
+
+def _joined(parts: Iterable[str], operator: str, neutral: str, decided: str) -> str:
+    kept: dict[str, None] = {}
+    for part in parts:
+        if part == decided:
+            return decided
+        if part != neutral:
+            kept[part] = None
+    if len(kept) < 2:
+        return next(iter(kept), neutral)
+    return f"({operator} {' '.join(kept)})"
+
+
+def _is_element(choice: Choice) -> bool:
+    """Whether it is one known element."""
+    return len(choice) == 1 and "true" in choice.values()
 
 
 def same(left: str, right: str) -> str:
