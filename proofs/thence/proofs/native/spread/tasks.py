@@ -240,7 +240,7 @@ class Worker:
         """Expands states."""
         search, words, own = self.search, self._words, self.search.team.workers[0].cells
         self._use_tables(task.tables)
-        names = (*FINDINGS, *[invariant.name for invariant in search.table.judge.invariants])
+        names = (*FINDINGS, *search.table.names)
         own[Own.EDGES] = own[Own.OVERFLOW] = 0
         search.wanted.clear()
         found: dict[str, Row] = {}
