@@ -33,7 +33,7 @@ from thence.proofs.fairness.termination import packets_end
 from thence.proofs.native.code.cells import MOST_INVARIANTS, MOST_PROMISED
 from thence.proofs.native.counterexamples import Counterexamples
 from thence.proofs.native.disk_search import DiskSearch
-from thence.proofs.native.invariants import LocalJudge, is_partial, local_invariants, names_of_steps
+from thence.proofs.native.invariants import LocalJudge, is_partial, judged_locally, names_of_steps
 from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, folder_of, identity, is_kept, recall, remove
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
@@ -191,8 +191,7 @@ class NativeEngine:
     def _use_table(self, measure: Measure | None) -> None:
         """A new table. Local steps judge the invariants of one process; `system.broken` judges the rest."""
         system, properties = self.request.system, self.request.properties
-        of_steps = names_of_steps(system.protocol)
-        local = local_invariants(system.protocol)[: MOST_INVARIANTS - len(of_steps)]
+        local = judged_locally(system.protocol)
         self._elsewhere = {each.name for each in judged_in_states(system.protocol)} - {each.name for each in local}
         self._elsewhere |= {each.name for each in system.protocol.promises if is_partial(each)}
         departures = bool(properties & {"csps", "sps"})

@@ -20,6 +20,7 @@ from thence.dsl.run.evaluate import Acts, Evaluator, Frame, Names, compile_expre
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault
+from thence.proofs.native.code.cells import MOST_INVARIANTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ def local_invariants(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
             case _:
                 continue
     return tuple(found)
+
+
+def judged_locally(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
+    """Those for which native code has room beside the formulas about actions."""
+    return local_invariants(protocol)[: MOST_INVARIANTS - len(names_of_steps(protocol))]
 
 
 def may_have_no_value(formula: ir.Expr) -> bool:
