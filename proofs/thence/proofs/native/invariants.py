@@ -226,7 +226,7 @@ class StepJudge:
     # --- promises ---
 
     def said_by(self, process: int, local: int) -> tuple[int, int]:
-        """The promises that depend on the state of this process only: those that the state gives, and those it keeps."""
+        """The promises that depend on this process only: those that its state gives, and those that it keeps."""
         if not self._owned[process]:
             return 0, 0
         known = self._known.get((process, local))
@@ -254,7 +254,7 @@ class StepJudge:
         return bool(self._own)
 
     def number_of(self, acts: Acts) -> int:
-        """A number, from 1 on, for what a process does in a step that is judged by the states of all; 0: by no formula."""
+        """A number, from 1 on, for what a process does in a step; 0: no formula judges it by the states of all."""
         if not self._joint or not acts:
             return 0
         known = self._numbers.setdefault(tuple(acts.items()), len(self.acts) + 1)

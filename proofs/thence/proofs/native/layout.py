@@ -251,8 +251,8 @@ class Layout:
             numbers_of_locals = [number + place for number, place in zip(numbers_of_locals, state.places, strict=True)]
         values: dict[str, Sequence[int]] = {
             "locals": numbers_of_locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
-            "losses": (state.losses,), "owed": (state.owed,), "pasts": state.history.pasts, "due": due, "pastof": pastof,
-            "addressed": addressed, "order": order, "network": [number + 1 for number in network],
+            "losses": (state.losses,), "owed": (state.owed,), "pasts": state.history.pasts, "due": due,
+            "pastof": pastof, "addressed": addressed, "order": order, "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:

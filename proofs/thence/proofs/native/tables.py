@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from thence.dsl.run.actions import acts_of, cause_of
+from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.system import System
-from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 from thence.proofs.native.code.cells import ALTERNATIVE, FINDINGS, KNOWN, MORE, STEP_FACTOR, TOGETHER, Operation
 from thence.proofs.native.inputs import Input, Inputs
