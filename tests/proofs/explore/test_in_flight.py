@@ -112,3 +112,11 @@ def test_native_code_takes_it() -> None:
     open_to_all = RING.replace(" when here and p != self", "")
     found = explore(protocol_of(open_to_all), workload, ("one", "summed"), method=Method(engine="both"))
     assert found.violations.keys() == {"one", "summed"}
+
+
+def test_states_that_differ_in_the_names_of_processes_are_one() -> None:
+    protocol = protocol_of((Path(__file__).parents[2] / "constructs" / "in_flight.thence").read_text(encoding="utf-8"))
+    method = Method(engine="both", reductions=("symmetry",))
+    found = explore(protocol, ir.Workload(2, (2, 2), ((1,), (0,))), ("from_sender", "single"), method=method)
+    assert found.reductions == ("symmetry",)
+    assert found.violations.keys() == {"single"}
