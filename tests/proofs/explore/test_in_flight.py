@@ -108,7 +108,7 @@ def test_two_packets_have_names_of_their_own_and_equal_packets_count_twice() -> 
 
 
 def test_native_code_takes_it() -> None:
-    workload = ir.Workload(2, (0, 0), ((1,), (0,)), inputs=(ir.InputUse("hand", (1, 1)),))
+    workload = ir.Workload(2, (0, 0), ((1,), (0,)), inputs=(ir.InputUse("hand", (1, 1), (("p", (0, 1)),)),))
     open_to_all = RING.replace(" when here and p != self", "")
     found = explore(protocol_of(open_to_all), workload, ("one", "summed"), method=Method(engine="both"))
     assert found.violations.keys() == {"one", "summed"}
