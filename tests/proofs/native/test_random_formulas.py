@@ -15,7 +15,7 @@ from tests.proofs.fairness.random_protocols import random_text, random_workload,
 from tests.proofs.fairness.test_random_promises import PROMISES, REST
 
 from thence.dsl import ir
-from thence.dsl.load import load_bytes
+from thence.dsl.load import load, load_bytes
 from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Emission
 from thence.dsl.run.system import System
@@ -29,6 +29,7 @@ from thence.proofs.native.invariants import StepJudge, Together
 from thence.proofs.native.layout import Shape, shape_of
 from thence.proofs.native.sieve import Kind
 from thence.proofs.native.tables import StepTable
+from thence.proofs.scopes.scopes import properties_of
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
@@ -223,3 +224,17 @@ def test_a_promise_without_a_value_is_broken_natively(specify: Specify) -> None:
     found = explore(protocol, workload, ["fault", "clear"], method=Method("both"))
     assert found.complete and found.violations.keys() == {"clear"}
     assert found.violations["clear"].finding.detail.startswith("clear has no value")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "scope"), [("ricart_agrawala", "two"), ("cops", "moving"), ("chandy_lamport", "pair")]
+)
+def test_the_library_s_promises(name: str, scope: str) -> None:
+    specification = load(name).specification
+    assert specification is not None
+    named = next(each for each in specification.scopes if each.name == scope)
+    protocol = next(each for each in specification.protocols if each.name == named.protocol)
+    assert protocol.promises
+    found = explore(protocol, named.workload, properties_of(protocol), method=Method("both"))
+    assert (found.complete, found.engine) == (True, "both")
