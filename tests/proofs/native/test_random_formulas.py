@@ -230,7 +230,8 @@ def test_a_promise_without_a_value_is_broken_natively(specify: Specify) -> None:
 @pytest.mark.parametrize(
     ("name", "scope"), [("ricart_agrawala", "two"), ("cops", "moving"), ("chandy_lamport", "pair")]
 )
-def test_the_library_s_promises(name: str, scope: str) -> None:
+def test_the_library_s_promises(at: str) -> None:
+    name, scope = at.split()
     specification = load(name).specification
     assert specification is not None
     named = next(each for each in specification.scopes if each.name == scope)
