@@ -191,7 +191,7 @@ class NativeEngine:
     def _use_table(self, measure: Measure | None) -> None:
         """A new table. Local steps judge the invariants of one process; `system.broken` judges the rest."""
         system, properties = self.request.system, self.request.properties
-        local = judged_locally(system.protocol)
+        local = judged_locally(system.protocol, MOST_INVARIANTS)
         self._elsewhere = {each.name for each in judged_in_states(system.protocol)} - {each.name for each in local}
         self._elsewhere |= {each.name for each in system.protocol.promises if is_partial(each)}
         departures = bool(properties & {"csps", "sps"})
