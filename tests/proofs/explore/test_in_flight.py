@@ -107,8 +107,16 @@ def test_two_packets_have_names_of_their_own_and_equal_packets_count_twice() -> 
     assert explore(protocol_of(other), scope.workload, names).violations.keys() == {"one", "nested", "summed"}
 
 
-def test_native_code_does_not_take_it() -> None:
-    with pytest.raises(ValueError, match="packets in flight"):
-        workload = ir.Workload(2, (0, 0), ((1,), (0,)), inputs=(ir.InputUse("hand", (1, 1)),))
-        open_to_all = RING.replace(" when here and p != self", "")
-        explore(protocol_of(open_to_all), workload, ("one",), method=Method(engine="native"))
+def test_native_code_takes_it() -> None:
+    workload = ir.Workload(2, (0, 0), ((1,), (0,)), inputs=(ir.InputUse("hand", (1, 1), (("p", (0, 1)),)),))
+    open_to_all = RING.replace(" when here and p != self", "")
+    found = explore(protocol_of(open_to_all), workload, ("one", "summed"), method=Method(engine="both"))
+    assert found.violations.keys() == {"one", "summed"}
+
+
+def test_states_that_differ_in_the_names_of_processes_are_one() -> None:
+    protocol = protocol_of((Path(__file__).parents[2] / "constructs" / "in_flight.thence").read_text(encoding="utf-8"))
+    method = Method(engine="both", reductions=("symmetry",))
+    found = explore(protocol, ir.Workload(2, (2, 2), ((1,), (0,))), ("from_sender", "single"), method=method)
+    assert found.reductions == ("symmetry",)
+    assert found.violations.keys() == {"single"}

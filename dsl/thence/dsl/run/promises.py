@@ -90,16 +90,25 @@ class Promises:
         return known
 
     def _now_owed(self, before: int | None, states: Sequence[LocalState]) -> int:
-        owed = 0
-        for bit, (instance, (given, goal)) in enumerate(zip(self.instances, self._compiled, strict=True)):
+        given, kept = self.said(states)
+        if before is None:
+            before = sum(1 << bit for bit, (left, _) in enumerate(self._compiled) if left is None)
+        return (before | given) & ~kept
+
+    def said(self, states: Sequence[LocalState], among: int = -1) -> tuple[int, int]:
+        """The promises, as bits, of which the left side is true in a state, and those of which the right side is, of
+        the bits `among`: all, if not said otherwise. A formula without a value counts as false."""
+        given = kept = 0
+        for bit, (instance, (left, goal)) in enumerate(zip(self.instances, self._compiled, strict=True)):
+            if not among >> bit & 1:
+                continue
             frame = self._frame(instance, states)
-            was = given is None if before is None else bool(before >> bit & 1)
-            now = given is not None and _is_true(given, frame)
-            if now:
+            if left is not None and _is_true(left, frame):
                 self.given.add(instance.name)
-            if (was or now) and not _is_true(goal, frame):
-                owed |= 1 << bit
-        return owed
+                given |= 1 << bit
+            if _is_true(goal, frame):
+                kept |= 1 << bit
+        return given, kept
 
     def without_value(self, states: Sequence[LocalState]) -> Iterator[tuple[str, Fault]]:
         """The promises whose formulas have no value in a state, each with a reason."""

@@ -10,6 +10,7 @@ from thence.dsl.run.causality import Finding
 from thence.dsl.run.quiescence import blocked, completed, stuck
 from thence.dsl.run.system import System
 from thence.proofs.native.code.cells import FINDINGS
+from thence.proofs.native.invariants import names_of_steps
 from thence.proofs.native.search import NativeSearch
 
 
@@ -28,7 +29,8 @@ class Counterexamples:
         state, actions = self.way_to(number)
         for action in self._system.enabled(state):
             outcome = self._system.apply(state, action)
-            found = outcome.findings if name in FINDINGS else self._system.broken(outcome.state)
+            in_step = name in FINDINGS or name in names_of_steps(self._system.protocol)
+            found = outcome.findings if in_step else self._system.broken(outcome.state)
             for finding in found:
                 if finding.property == name:
                     return finding, [*actions, action]

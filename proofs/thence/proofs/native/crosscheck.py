@@ -66,8 +66,10 @@ def _differences(interpreted: Exploration, native: Exploration) -> list[str]:
 
 
 def _length(violation: Violation) -> int:
-    """The steps of a run that is a shortest one; 0 for a fair run that is any one of those that starve a message."""
-    is_shortest = violation.finding.property != DELIVERED or is_decided_at_rest(violation.system)
+    """The steps of a run that is a shortest one; 0 for a fair run that is any one of those that starve something."""
+    name, system = violation.finding.property, violation.system
+    promised = name in {promise.name for promise in system.protocol.promises}
+    is_shortest = not promised and (name != DELIVERED or is_decided_at_rest(system))
     return len(violation.steps) if is_shortest and not violation.cycle else 0
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
+from thence.dsl.ir.observability import judged_in_states, judged_in_steps, sees_network
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED
 from thence.dsl.run.actions import State
 from thence.dsl.run.choices import TooManyOutcomes
@@ -29,10 +30,10 @@ from thence.proofs.explore.reductions import REDUCTIONS
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.fairness.tails import Tails
 from thence.proofs.fairness.termination import packets_end
-from thence.proofs.native.code.cells import MOST_INVARIANTS
+from thence.proofs.native.code.cells import MOST_INVARIANTS, MOST_PROMISED
 from thence.proofs.native.counterexamples import Counterexamples
 from thence.proofs.native.disk_search import DiskSearch
-from thence.proofs.native.invariants import LocalJudge, local_invariants
+from thence.proofs.native.invariants import LocalJudge, is_partial, judged_locally, names_of_steps
 from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, folder_of, identity, is_kept, recall, remove
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
@@ -85,15 +86,16 @@ def why_not(system: System) -> str | None:
         return "the application follows programs, which keep timers from firing"
     if system.workload.reactive:
         return "messages are sent inside deliveries"
-    if system.promises is not None:
-        named = ", ".join(f"`{promise.name}`" for promise in system.protocol.promises)
-        return f"what is to come in every fair run is judged by the interpreter: {named}"
+    if system.promises is not None and len(system.promises.instances) > MOST_PROMISED:
+        promised = f"{len(system.promises.instances)} promises, each for some processes"
+        return f"there are {promised}, native code takes {MOST_PROMISED}"
     if "causally_ordered" in system.protocol.properties:
         return "`causally_ordered` is judged by the interpreter"
-    if system.sees_network:
-        return "a formula speaks of packets in flight"
-    if system.of_steps:
-        return "a formula is about an action"
+    of_steps = judged_in_steps(system.protocol)
+    if sees_network(of_steps):
+        return "a formula about an action speaks of packets in flight"
+    if len(names_of_steps(system.protocol)) > MOST_INVARIANTS:
+        return f"there are {len(of_steps)} formulas about actions, native code takes {MOST_INVARIANTS}"
     messages = sum(system.workload.sends)
     if messages > MOST_MESSAGES:
         return f"there are {messages} messages, native code takes {MOST_MESSAGES}"
@@ -162,8 +164,8 @@ class NativeEngine:
     _table: StepTable = field(init=False)
     _elsewhere: set[str] = field(init=False)
     _sieves: dict[str, Sieve] = field(init=False, default_factory=dict)
-    _tails: Tails = field(init=False)
-    _starved_after: int | None = field(init=False, default=None)
+    _tails: dict[str, Tails] = field(init=False, default_factory=dict)
+    _starved_after: dict[str, int] = field(init=False, default_factory=dict)
     _expected_depth: int | None = field(init=False, default=None)
     _folder: Path | None = field(init=False, default=None)
     _kept: KeptSearch | None = field(init=False, default=None)
@@ -189,8 +191,9 @@ class NativeEngine:
     def _use_table(self, measure: Measure | None) -> None:
         """A new table. Local steps judge the invariants of one process; `system.broken` judges the rest."""
         system, properties = self.request.system, self.request.properties
-        local = local_invariants(system.protocol)[:MOST_INVARIANTS]
-        self._elsewhere = {invariant.name for invariant in system.protocol.invariants} - {each.name for each in local}
+        local = judged_locally(system.protocol, MOST_INVARIANTS)
+        self._elsewhere = {each.name for each in judged_in_states(system.protocol)} - {each.name for each in local}
+        self._elsewhere |= {each.name for each in system.protocol.promises if is_partial(each)}
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, LocalJudge(system, local), self._symmetry(), measure)
 
@@ -214,6 +217,12 @@ class NativeEngine:
             return None
         if self._shape.places > 1:
             self._refuse("symmetry", "the application follows programs")
+            return None
+        if self._shape.owed:
+            self._refuse("symmetry", "what is promised, and open, has the names of processes")
+            return None
+        if self.request.system.of_steps:
+            self._refuse("symmetry", "a formula is about an action")
             return None
         if self.request.system.interpreter.chooses:
             self._refuse("symmetry", "a step has several outcomes, by what it chooses")
@@ -250,6 +259,9 @@ class NativeEngine:
         request, result = self.request, self.result
         if DELIVERED in request.properties and not is_decided_at_rest(request.system):
             raise NotOnDisk("`delivered` is about runs that never end, and needs all states at hand")
+        if request.system.promises is not None:
+            named = ", ".join(f"`{promise.name}`" for promise in request.system.protocol.promises)
+            raise NotOnDisk(f"what is promised is about runs that never end, and needs all states at hand: {named}")
         with folder_of(request) as self._folder:
             self._kept = recall(self._folder, identity(request))
             self._run(capacity if self._kept is None else self._kept.capacity)
@@ -306,7 +318,8 @@ class NativeEngine:
         self.suspects.clear()
         self.result.undecided.clear()
         self._sieves.clear()
-        self._tails, self._starved_after = Tails(request.system, limit=request.limit_beyond), None
+        self._tails = {name: Tails(request.system, name, request.limit_beyond) for name in (DELIVERED, *self._promised)}
+        self._starved_after.clear()
         search = self.search = self._new_search()
         self._sieves |= {name: Sieve(search, fields, quiet) for name, (fields, quiet) in self._kinds().items()}
         self._judge_initial(search)
@@ -322,16 +335,19 @@ class NativeEngine:
         """The kinds of states that the interpreter judges one of each, where it judges any."""
         properties, kinds = self.request.properties, dict[str, Kind]()
         if self._judges_elsewhere:
-            kinds["locals"] = (("locals",), Quiet.NOT_ONLY)
+            flying = ("network",) * self.request.system.sees_network
+            kinds["locals"] = (("locals", *flying), Quiet.NOT_ONLY)
         if properties & {formula.name for formula in self.request.system.protocol.rest}:
             kinds["rest"] = self._silent()
         if DEADLOCK_FREE in properties:
             kinds["blocked"] = self._silent()
         if COMPLETES in properties and self._shape.places > 1:
             kinds["completed"] = (("locals", "sends"), Quiet.NOT_ONLY)
+        quiet = self._is_fair_to_packets and self._shape.places == 1
+        if self._promised:
+            kinds["promises"] = self._with_promises(quiet=quiet)
         if DELIVERED in properties and not is_decided_at_rest(self.request.system):
-            whole = len(self._tails.fairness.receive) < len(self.request.system.protocol.packets)
-            kinds["tails"] = self._with_tails(quiet=not whole and self._shape.places == 1)
+            kinds["tails"] = self._with_tails(quiet=quiet)
         elif DELIVERED in properties and self._shape.places > 1:
             kinds["stuck"] = self._with_tails(quiet=False)
         return kinds
@@ -403,8 +419,9 @@ class NativeEngine:
         for name in ("blocked", "completed", "stuck"):
             for number in self._sieves[name].fresh() if name in self._sieves else ():
                 self._judge_ended(search, name, number)
-        if "tails" in self._sieves and DELIVERED not in self.refuted:
-            self._judge_tails(search, self._sieves["tails"])
+        for name, judged in (("tails", [DELIVERED]), ("promises", self._promised)):
+            if name in self._sieves:
+                self._judge_tails(search, self._sieves[name], judged)
         self._collect(search)
 
     def _judge_ended(self, search: NativeSearch, sieve: str, number: int) -> None:
@@ -436,31 +453,56 @@ class NativeEngine:
 
     def _with_tails(self, *, quiet: bool) -> Kind:
         """States whose tails may differ."""
-        fairness = self._tails.fairness
-        fields = ("locals", "due", "addressed", *["sends"] * fairness.send, *["ticks"] * bool(fairness.inputs))
+        fields = ("locals", "due", "addressed", *self._counted_in_tails)
         return (fields, Quiet.WAITING) if quiet else (("network", *fields), Quiet.NOT_ONLY)
 
-    def _judge_tails(self, search: NativeSearch, sieve: Sieve) -> None:
-        for number in sieve.fresh():
-            if self._tails.starved_in(search.store.state(number)) is not None:
-                self._starves(search, number)
-                break
-            if self._starved_after is None and self._tails.starved_after() is not None:
-                self._starved_after = number
+    def _with_promises(self, *, quiet: bool) -> Kind:
+        """The same of what is promised."""
+        fields = ("locals", "owed", *self._counted_in_tails)
+        return (fields, Quiet.SILENT) if quiet else (("network", *fields), Quiet.NOT_ONLY)
 
-    def _starves(self, search: NativeSearch, number: int) -> None:
-        """From a state on, a fair run never delivers some message."""
+    @property
+    def _counted_in_tails(self) -> tuple[str, ...]:
+        fairness = self._tails[DELIVERED].fairness
+        return (*["sends"] * fairness.send, *["ticks"] * bool(fairness.inputs))
+
+    @property
+    def _is_fair_to_packets(self) -> bool:
+        """Whether a fair run that has an end, or is quiet again and again, has nothing in flight there."""
+        return len(self._tails[DELIVERED].fairness.receive) == len(self.request.system.protocol.packets)
+
+    @property
+    def _promised(self) -> list[str]:
+        """The promises that are asked for."""
+        stated = self.request.system.protocol.promises
+        return [promise.name for promise in stated if promise.name in self.request.properties]
+
+    def _judge_tails(self, search: NativeSearch, sieve: Sieve, names: Sequence[str]) -> None:
+        """Whether a fair run starves a message, or what is promised, from one of the states on that are new."""
+        for number in sieve.fresh():
+            state = search.store.state(number)
+            for name in names:
+                tails = self._tails[name]
+                if name in self.refuted:
+                    continue
+                if tails.starved_in(state) is not None:
+                    self._starves(search, name, number)
+                elif name not in self._starved_after and tails.starved_after() is not None:
+                    self._starved_after[name] = number
+
+    def _starves(self, search: NativeSearch, name: str, number: int) -> None:
+        """From a state on, a fair run never delivers some message, or never keeps a promise."""
         if search.forgets:
-            self.suspects.add(DELIVERED)
+            self.suspects.add(name)
             return
         state, actions = Counterexamples(search).way_to(number)
-        tails = Tails(self.request.system, limit=self.request.limit_beyond)
+        tails = Tails(self.request.system, name, self.request.limit_beyond)
         starvation = tails.starved_in(state)
         if starvation is None:
             later = tails.starved_after()
-            assert later is not None, "the interpreter sees no fair run that starves a message"
+            assert later is not None, "the interpreter sees no fair run that starves anything"
             starvation = later[1]
-        self.result.violations[DELIVERED] = starving(self.request.system, actions, starvation)
+        self.result.violations[name] = starving(self.request.system, actions, starvation)
 
     @property
     def _arrivals_end(self) -> bool:
@@ -470,24 +512,30 @@ class NativeEngine:
 
     def _judge_endless(self, search: NativeSearch) -> None:
         """Judges the runs that never come to rest, once every state is known."""
-        request, tails = self.request, self._tails
+        request = self.request
         if self.symmetry is not None and "blocked" in self._sieves and self.request.system.interpreter.has_timer:
             self.symmetry.check_taken()  # timers fire on where the search does not
-        if DELIVERED not in request.properties or DELIVERED in self.refuted:
+        live = [name for name in (DELIVERED, *self._promised) if name in request.properties - self.refuted]
+        if not live:
             return
         if not self._arrivals_end and request.storage == "disk":
             self.result.undecided[DELIVERED] = (
                 "packets may arrive for ever, and only states at hand tell what that delays"
             )
             return
-        if not self._arrivals_end and len(tails.fairness.receive) == len(request.system.protocol.packets):
-            self._judge_tails(search, Sieve(search, *self._with_tails(quiet=False)))
-        if self._starved_after is not None and DELIVERED not in self.refuted:
-            self._starves(search, self._starved_after)
-        if self.symmetry is not None and DELIVERED not in self.refuted:
+        if not self._arrivals_end and self._is_fair_to_packets:
+            if DELIVERED in live:
+                self._judge_tails(search, Sieve(search, *self._with_tails(quiet=False)), [DELIVERED])
+            if self._promised:
+                self._judge_tails(search, Sieve(search, *self._with_promises(quiet=False)), self._promised)
+        for name in live:
+            if name in self._starved_after and name not in self.refuted:
+                self._starves(search, name, self._starved_after[name])
+        if self.symmetry is not None and not self.refuted.issuperset(live):
             self.symmetry.check_taken()  # tails go on where the search does not
-        if DELIVERED not in self.refuted and ("fault" in search.found or tails.undecided):
-            self.result.undecided[DELIVERED] = tails.undecided or CUT_SHORT
+        for name in live:
+            if name not in self.refuted and ("fault" in search.found or self._tails[name].undecided):
+                self.result.undecided[name] = self._tails[name].undecided or CUT_SHORT
 
     def _broken_names(self, state: State) -> set[str]:
         """The invariants that the state violates, and the `reachable` formulas that are `undefined` in it."""

@@ -1,14 +1,22 @@
-"""Invariants of one process at a time: judged when a local step leads to a new local state, not in global states."""
+"""What is judged in steps, not in global states.
+
+Invariants of one process at a time are judged when a local step leads to a new local state; promises and formulas about
+actions, too, where they depend on that process only. What depends on the states of several processes at once is judged
+for each combination of local states that is met: see `Together`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import judged_in_states, judged_in_steps, sees_network
+from thence.dsl.ir.properties import undefined
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import PROCESS, Map, has_zero
-from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
+from thence.dsl.run.broken import broken_invariant
+from thence.dsl.run.evaluate import Acts, Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault
@@ -30,16 +38,21 @@ def local_invariants(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
     looked at first.
     """
     found = []
-    for invariant in protocol.invariants:
+    for invariant in judged_in_states(protocol):
         if invariant.name in protocol.witnesses and may_have_no_value(invariant.body):
             continue
         match _for_all(invariant.body):
             case ir.Quantified(kind="forall", variables=(ir.Bound(name=name, domain=None) as bound,), body=body):
-                if bound.type == PROCESS and _reads_only(body, name):
+                if bound.type == PROCESS and _reads_only(body, name) and not sees_network(body):
                     found.append(LocalInvariant(invariant.name, name, body))
             case _:
                 continue
     return tuple(found)
+
+
+def judged_locally(protocol: ir.Protocol, most: int) -> tuple[LocalInvariant, ...]:
+    """Those for which there is room beside the formulas about actions, where `most` can be judged."""
+    return local_invariants(protocol)[: most - len(names_of_steps(protocol))]
 
 
 def may_have_no_value(formula: ir.Expr) -> bool:
@@ -105,3 +118,196 @@ class LocalJudge:
             except Fault:
                 broken.append(at)
         return tuple(broken)
+
+
+# --- promises ------------------------------------------------------------------------------------
+
+
+def owners_of(system: System) -> tuple[int | None, ...]:
+    """For each promise, the process on whose state alone it depends; None: it depends on several."""
+    promises = system.promises
+    if promises is None:
+        return ()
+    stated = {promise.name: promise for promise in system.protocol.promises}
+    return tuple(_owner(stated[each.name], dict(each.values)) for each in promises.instances)
+
+
+def is_partial(promise: ir.Promise) -> bool:
+    """Whether a side of the promise may have no value in some state."""
+    return any(may_have_no_value(side) for side in (promise.given, promise.goal) if side is not None)
+
+
+def _owner(promise: ir.Promise, values: Mapping[str, int]) -> int | None:
+    parts = (promise.given, promise.goal)
+    if any(isinstance(node, ir.Bound) and node.name in values for node in nodes(parts)):
+        return None
+    owners = {_process(node.process, values) for node in nodes(parts) if isinstance(node, ir.StateOf)}
+    return next(iter(owners), 0) if len(owners) <= 1 else None
+
+
+def _process(owner: ir.Expr | None, values: Mapping[str, int]) -> int | None:
+    match owner:
+        case ir.Local(name=name):
+            return values.get(name)
+        case ir.Literal_(value=int(process)):
+            return process
+        case _:
+            return None
+
+
+# --- formulas about actions ----------------------------------------------------------------------
+
+
+def is_own(formula: ir.NamedFormula) -> bool:
+    """Whether a formula about actions reads the state of no process but the one that acts."""
+    acting = {node.name for node in nodes(formula) if isinstance(node, ir.Bound) and isinstance(node.domain, ir.Acted)}
+
+    def acts(owner: ir.Expr | None) -> bool:
+        match owner:
+            case ir.FieldOf(target=ir.Local(name=name), name="by'"):
+                return name in acting
+            case _:
+                return False
+
+    return all(acts(node.process) for node in nodes(formula) if isinstance(node, ir.StateOf))
+
+
+def names_of_steps(protocol: ir.Protocol) -> tuple[str, ...]:
+    """The properties that formulas about actions may violate."""
+    names = [formula.name for formula in judged_in_steps(protocol)]
+    return (*names, *(undefined(name) for name in names if name in protocol.witnesses))
+
+
+def acts_jointly(system: System) -> bool:
+    """Whether some formula about an action reads the state of a process that does not act."""
+    return not all(map(is_own, judged_in_steps(system.protocol)))
+
+
+def is_joint(system: System) -> bool:
+    """Whether something is judged by the states of several processes at once."""
+    return None in owners_of(system) or acts_jointly(system)
+
+
+@dataclass(slots=True)
+class StepJudge:
+    """Judges steps by the formulas about actions, and the states after them by promises.
+
+    `names`: the properties that a formula about actions may violate; their positions stand for them.
+    """
+
+    system: System
+    names: tuple[str, ...] = field(init=False)
+    acts: list[Acts] = field(init=False, default_factory=list)
+    _own: tuple[tuple[str, Evaluator], ...] = field(init=False)
+    _joint: tuple[tuple[str, Evaluator], ...] = field(init=False)
+    _owned: tuple[int, ...] = field(init=False)
+    _shared: int = field(init=False, default=0)
+    _known: dict[tuple[int, int], tuple[int, int]] = field(init=False, default_factory=dict)
+    _numbers: dict[object, int] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        protocol = self.system.protocol
+        names = Names({variable.name: at for at, variable in enumerate(protocol.state)})
+        formulas = judged_in_steps(protocol)
+        self.names = names_of_steps(protocol)
+        self._own, self._joint = (
+            tuple((each.name, compile_expression(each.body, names)) for each in formulas if is_own(each) == own)
+            for own in (True, False)
+        )
+        owned = [0] * self.system.workload.processes
+        for bit, owner in enumerate(owners_of(self.system)):
+            if owner is None:
+                self._shared |= 1 << bit
+            else:
+                owned[owner] |= 1 << bit
+        self._owned = tuple(owned)
+
+    # --- promises ---
+
+    def said_by(self, process: int, local: int) -> tuple[int, int]:
+        """The promises that depend on this process only: those that its state gives, and those that it keeps."""
+        if not self._owned[process]:
+            return 0, 0
+        known = self._known.get((process, local))
+        if known is None:
+            states = self._alone(process, self.system.local(local))
+            known = self._known[process, local] = self._said(states, self._owned[process])
+        return known
+
+    def said_together(self, locals_: Sequence[int]) -> tuple[int, int]:
+        """The same for the promises that depend on several processes, by the states of all."""
+        return self._said([self.system.local(number) for number in locals_], self._shared) if self._shared else (0, 0)
+
+    def _said(self, states: Sequence[LocalState], among: int) -> tuple[int, int]:
+        assert self.system.promises is not None
+        return self.system.promises.said(states, among)
+
+    def _alone(self, process: int, state: LocalState) -> Sequence[LocalState]:
+        return [state if other == process else () for other in range(self.system.workload.processes)]
+
+    # --- formulas about actions ---
+
+    @property
+    def judges_own(self) -> bool:
+        """Whether there are formulas about actions of a process and its own state."""
+        return bool(self._own)
+
+    def number_of(self, acts: Acts) -> int:
+        """A number, from 1 on, for what a process does in a step; 0: no formula judges it by the states of all."""
+        if not self._joint or not acts:
+            return 0
+        known = self._numbers.setdefault(tuple(acts.items()), len(self.acts) + 1)
+        if known > len(self.acts):
+            self.acts.append(acts)
+        return known
+
+    def broken_alone(self, process: int, local: int, acts: Acts) -> Iterator[int]:
+        """The formulas, by position, that are not true right after a step of the process to a local state."""
+        if self._own and acts:
+            yield from self._broken(self._own, self._alone(process, self.system.local(local)), acts)
+
+    def broken_together(self, locals_: Sequence[int], number: int) -> Iterator[int]:
+        """The same for the formulas that depend on the states of other processes."""
+        states = [self.system.local(local) for local in locals_]
+        yield from self._broken(self._joint, states, self.acts[number - 1])
+
+    def _broken(
+        self, formulas: tuple[tuple[str, Evaluator], ...], states: Sequence[LocalState], acts: Acts
+    ) -> Iterator[int]:
+        protocol = self.system.protocol
+        frame = Frame(processes=self.system.workload.processes, all_states=states, acted=acts)
+        for name, holds in formulas:
+            try:
+                fault = None
+                if holds(frame):
+                    continue
+            except Fault as caught:
+                fault = caught
+            yield self.names.index(broken_invariant(name, fault, protocol.witnesses).property)
+
+
+@dataclass(slots=True)
+class Together:
+    """Numbers for the states of the first processes: 0 for those of none, then one for each further state.
+
+    So the states of all processes have a number, which native code finds by one look-up for each process.
+    """
+
+    processes: int
+    _nodes: list[tuple[int, ...]] = field(init=False, default_factory=lambda: [()])
+    _numbers: dict[tuple[int, int], int] = field(init=False, default_factory=dict)
+
+    def states(self, node: int) -> tuple[int, ...]:
+        """The states that the number stands for."""
+        return self._nodes[node]
+
+    def is_whole(self, node: int) -> bool:
+        """Whether the number stands for states of all processes."""
+        return len(self._nodes[node]) == self.processes
+
+    def then(self, node: int, local: int) -> int:
+        """The number of the same states and that of the next process."""
+        known = self._numbers.setdefault((node, local), len(self._nodes))
+        if known == len(self._nodes):
+            self._nodes.append((*self._nodes[node], local))
+        return known

@@ -15,6 +15,7 @@ from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Message
 from thence.proofs.explore.exploration import Storage
+from thence.proofs.native.invariants import acts_jointly, is_joint
 
 WORD = 64
 
@@ -39,6 +40,9 @@ class Shape:
         ordered: whether the history has the order of deliveries.
         chooses: whether a local step may have alternatives, by what the protocol chooses.
         guarded: whether the protocol lets the application wait (`when`), or programs do.
+        owed: how many promises there are, each for some processes.
+        joint: whether something is judged by the states of several processes at once, see `Together`.
+        acts: whether formulas about actions are.
         places: how many places programs have. Where there are some, the number of a local state in a packed state is
             that of the interpreter's local state times `places`, plus the place in the process's program.
     """
@@ -55,6 +59,9 @@ class Shape:
     chooses: bool = False
     guarded: bool = False
     places: int = 1
+    owed: int = 0
+    joint: bool = False
+    acts: bool = False
 
     @property
     def bases(self) -> tuple[int, ...]:
@@ -105,6 +112,8 @@ def shape_of(system: System) -> Shape:
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
         not system.protocol.network.reordering, "total_order" in system.protocol.properties, system.interpreter.chooses,
         system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
+        0 if system.promises is None else len(system.promises.instances), is_joint(system),
+        acts_jointly(system),
     )  # fmt: skip
 
 
@@ -163,7 +172,8 @@ class Field:
 class Layout:
     """Where everything is.
 
-    The fields: `locals`, `sends` by process; `ticks` by timer and process; `duplicates`, `losses` so far; `pasts`: by
+    The fields: `locals`, `sends` by process; `ticks` by timer and process; `duplicates`, `losses` so far; `owed`: the
+    promises that are open; `pasts`: by
     process, a mask of messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by
     process, those of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once
     it is delivered; `order`: by message, those that some process delivered after it; `network`: packet numbers plus
@@ -189,6 +199,7 @@ class Layout:
             "ticks": (shape.processes * len(shape.counted), max(shape.counted, default=0).bit_length()),
             "duplicates": (1, shape.duplicates.bit_length()),
             "losses": (1, shape.losses.bit_length()),
+            "owed": (1, shape.owed),
             "pasts": (shape.processes, shape.messages),
             "due": (shape.processes, shape.messages),
             "addressed": (shape.processes, shape.messages if shape.chosen else 0),
@@ -240,8 +251,8 @@ class Layout:
             numbers_of_locals = [number + place for number, place in zip(numbers_of_locals, state.places, strict=True)]
         values: dict[str, Sequence[int]] = {
             "locals": numbers_of_locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
-            "losses": (state.losses,), "pasts": state.history.pasts, "due": due, "pastof": pastof,
-            "addressed": addressed, "order": order, "network": [number + 1 for number in network],
+            "losses": (state.losses,), "owed": (state.owed,), "pasts": state.history.pasts, "due": due,
+            "pastof": pastof, "addressed": addressed, "order": order, "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:
@@ -285,7 +296,7 @@ class Layout:
             known, tuple(network if shape.fifo else reversed(network)),
             History(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
             read("ticks", shape.processes * len(shape.counted)),
-            read("duplicates", 1)[0], read("losses", 1)[0], places,
+            read("duplicates", 1)[0], read("losses", 1)[0], places, read("owed", 1)[0],
         )  # fmt: skip
 
     def _destinations(self, process: int, bit: int, addressed: Sequence[int]) -> tuple[int, ...]:

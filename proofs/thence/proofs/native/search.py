@@ -59,7 +59,8 @@ class NativeSearch:
         group = () if symmetry is None else symmetry.group
         self.layout = Layout(table.shape, self.capacity, group, self.storage)
         judged = self.request.properties & set(FINDINGS)
-        watched = {"fault"} if DELIVERED in judged else set()
+        promised = {promise.name for promise in self.request.system.protocol.promises}
+        watched = {"fault"} if self.request.properties & {DELIVERED, *promised} else set()
         if DELIVERED in judged and (table.shape.places > 1 or not is_decided_at_rest(self.request.system)):
             judged -= {DELIVERED}
         kernel = compile_kernel(self.layout, judged | watched)
@@ -158,7 +159,7 @@ class NativeSearch:
         return self._collect()
 
     def _collect(self) -> list[int]:
-        names = (*FINDINGS, *[invariant.name for invariant in self.table.judge.invariants])
+        names = (*FINDINGS, *self.table.names)
         for name, state in self.team.found(names).items():
             self.found[name] = min(state, self.found.get(name, state))
         asked: list[int] = []

@@ -4,6 +4,9 @@ The interpreter alone defines the steps of handlers: here its answers are writte
 of the local state, and the input. Its entry is the local state after it, and a list of operations on the rest of the
 global state; equal lists are kept once. Where the protocol chooses, the input in a key also has the number of an
 alternative, and an entry says whether there is a further one.
+
+What is judged by the states of several processes has keys of its own: the number of the states of the first processes,
+and the next one's; or the number of the states of all, and that of what was done in the step. See `Together`.
 """
 
 from __future__ import annotations
@@ -12,19 +15,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from thence.dsl.run.actions import cause_of
+from thence.dsl.run.actions import acts_of, cause_of
+from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message, Packet
-from thence.proofs.native.code.cells import ALTERNATIVE, FINDINGS, KNOWN, MORE, STEP_FACTOR, Operation
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet
+from thence.proofs.native.code.cells import ALTERNATIVE, FINDINGS, KNOWN, MORE, STEP_FACTOR, TOGETHER, Operation
 from thence.proofs.native.inputs import Input, Inputs
-from thence.proofs.native.invariants import LocalJudge
+from thence.proofs.native.invariants import LocalJudge, StepJudge, Together
 from thence.proofs.native.layout import Shape
 from thence.proofs.native.memory import Array
 from thence.proofs.native.progress_measure import Measure
 from thence.proofs.native.symmetry import Asymmetric, Symmetry
 
 _WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
+_NODES = (1 << 31) - 1
 _INPUT = (1 << ALTERNATIVE) - 1
 _SMALLEST = 1 << 12
 
@@ -128,6 +133,8 @@ class StepTable:
     symmetry: Symmetry | None = None
     measure: Measure | None = None
     inputs: Inputs = field(init=False)
+    steps: StepJudge = field(init=False)
+    together: Together = field(init=False)
     entries: HashedEntries = field(init=False, default_factory=HashedEntries)
     operations: WordLists = field(init=False, default_factory=WordLists)
     packets: Array = field(init=False)
@@ -139,8 +146,14 @@ class StepTable:
     def __post_init__(self) -> None:
         self.packets = Array(1 << 24)
         self.inputs = Inputs(self.system, self.shape)
+        self.steps, self.together = StepJudge(self.system), Together(self.shape.processes)
         for local in self.system.initial().locals:
             self._note_local(local * self.shape.places)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The properties that operations BREAK, by position."""
+        return (*(invariant.name for invariant in self.judge.invariants), *self.steps.names)
 
     def fill(self, keys: Iterable[int]) -> None:
         """Asks the interpreter for the steps with these keys.
@@ -151,7 +164,7 @@ class StepTable:
         """
         for key in keys:
             if key not in self.entries:
-                self.entries.enter(key, self._entry(key))
+                self.entries.enter(key, self._entry_together(key) if key & TOGETHER else self._entry(key))
 
     def checksum(self) -> str:
         """A hash of all steps known, whoever numbered the local states and packets."""
@@ -176,6 +189,23 @@ class StepTable:
         self.entries.take(array)
         self.operations.array.view(0, len(operations) // 8)[:] = operations
         self.packets.view(0, len(packets) // 8)[:] = packets
+
+    def _entry_together(self, key: int) -> int:
+        """The number of the states of one more process, or of all; what they say of promises; what was done wrong."""
+        node, given = key >> 32 & _NODES, key & _HALF
+        if self.together.is_whole(node):
+            broken = self.steps.broken_together(self.together.states(node), given)
+            return KNOWN | self._list(tuple(self._breaks(len(self.judge.invariants) + at for at in broken))) << 32
+        after = self.together.then(node, given // self.shape.places)
+        if after > _NODES:
+            raise MemoryError("there are too many different states of processes")
+        owing: tuple[int, ...] = ()
+        if self.together.is_whole(after):
+            owing = self._owing(*self.steps.said_together(self.together.states(after)))
+        return KNOWN | after | self._list(owing) << 32
+
+    def _owing(self, given: int, kept: int) -> tuple[int, ...]:
+        return (Operation.OWE | kept << 8, given) if given or kept else ()
 
     def _entry(self, key: int) -> int:
         local, given = key >> 32, key & _HALF
@@ -209,12 +239,33 @@ class StepTable:
         if self.measure is not None:
             self.measure.see(local, cause_of(known.action, known.message), after, emissions)
         self._note_local(after)
-        found: list[int] = []
+        local_after = after // self.shape.places
+        acts = self._acts(known, emissions)
+        act = self.steps.number_of(acts)
+        found: list[int] = [Operation.ACT | act << 8, 0] if act else []
         for emission in emissions:
-            found += self._operations_of(known.action.process, emission)
-        for invariant in self._broken(known.action.process, after):
-            found += [Operation.BREAK | (len(FINDINGS) + invariant) << 8, 0]
+            found += self._operations_of(process, emission)
+        found += self._breaks(self._broken(process, after))
+        first = len(self.judge.invariants)
+        found += self._breaks(first + at for at in self.steps.broken_alone(process, local_after, acts))
+        found += self._owing(*self.steps.said_by(process, local_after))
         return KNOWN | after | self._list(tuple(found)) << 32
+
+    def _acts(self, known: Input, emissions: tuple[Emission, ...]) -> Acts:
+        """What the process does in the step, where some formula is about that."""
+        if not self.steps.names:
+            return {}
+        action = known.action
+        match action.kind:
+            case "receive":
+                return acts_of(action.process, self.system.packet(action.packet), emissions)
+            case "input":
+                return acts_of(action.process, Occurrence(action.name, action.arguments), emissions)
+            case _:
+                return acts_of(action.process, None, emissions)
+
+    def _breaks(self, positions: Iterable[int]) -> list[int]:
+        return [word for at in positions for word in (Operation.BREAK | (len(FINDINGS) + at) << 8, 0)]
 
     def _refuses(self, local: int, asked: Input) -> bool:
         """Whether a condition or the program keeps the application from doing this."""

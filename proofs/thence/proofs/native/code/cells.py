@@ -156,6 +156,8 @@ class Operation(IntEnum):
     FAULT = 4
     BREAK = 5
     REFUSE = 6
+    OWE = 7
+    ACT = 8
 
 
 KNOWN = 1 << 61
@@ -166,6 +168,12 @@ MORE = 1 << 60
 
 ALTERNATIVE = 20
 """Of the input in a key: from this bit on stands the number of the alternative, where the protocol chooses."""
+
+TOGETHER = 1 << 63
+"""Bit of a key that is about the states of several processes at once; see `together`."""
+
+MOST_PROMISED = 56
+"""Most promises, each for some processes, that native code keeps: so many bits has an operation."""
 
 STEP_FACTOR = 0x9E3779B97F4A7C15
 """Multiplies the key of a local step; the upper half places it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
-from thence.proofs.native.code.cells import RECENT_STEPS, STEP_FACTOR, Operation, Own, Shared
+from thence.proofs.native.code.cells import RECENT_STEPS, STEP_FACTOR, TOGETHER, Operation, Own, Shared
 from thence.proofs.native.code.emit import I64, POINTER, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.findings import Findings
 from thence.proofs.native.code.history import Delivery, HistoryCode, TakenStep
@@ -23,7 +24,7 @@ _PLACES = (1 << 24) - 1
 
 
 class LocalSteps:
-    """Defines `lookup` and `operate` in a module."""
+    """Defines `lookup`, `operate` and, where something is judged by several processes, `together` in a module."""
 
     def __init__(self, module: Value, layout: Layout, properties: Collection[str]) -> None:
         self.layout = layout
@@ -32,6 +33,7 @@ class LocalSteps:
         self.history = HistoryCode(layout, self.findings)
         self.lookup = self._define_lookup(module)
         self.operate = self._define_operate(module)
+        self.together = self._define_together(module) if self.shape.joint else None
 
     # --- inputs ------------------------------------------------------------------------------
 
@@ -113,14 +115,58 @@ class LocalSteps:
         step = TakenStep(Packed(emit, self.layout, words), process, parent, emit.reserve(1))
         step.state.write("locals", process, emit.both(entry, _HALF))
         emit.store(0, step.misdelivered)
+        with self._each(emit, entry) as (operation, argument):
+            self._operation(emit, step, operation, argument)
+        emit.give(emit.load(step.misdelivered))
+        return emit.function
+
+    @contextmanager
+    def _each(self, emit: ThreadEmitter, entry: Value) -> Iterator[tuple[Value, Value]]:
+        """Each operation of an entry's list, with its argument."""
         operations, at = emit.pointer(emit.shared, Shared.OPERATIONS), emit.reserve(1)
         emit.store(self.operations_at(emit, entry), at)
         with emit.repeat(lambda: emit.nonzero(emit.both(emit.load(operations, emit.load(at)), 15))):
             here = emit.load(at)
-            self._operation(emit, step, emit.load(operations, here), emit.load(operations, emit.add(here, 1)))
+            yield emit.load(operations, here), emit.load(operations, emit.add(here, 1))
             emit.store(emit.add(here, 2), at)
-        emit.give(emit.load(step.misdelivered))
+
+    def _define_together(self, module: Value) -> Value:
+        """together(words, parent, entry): what the states of all processes say after a step that is applied: of
+        promises, and of what was done in the step. Gives 0 if the table does not have it, which then asks for it.
+        """
+        emit = define_for_thread(module, "together", [POINTER, I64, I64], I64)
+        words, parent, entry = emit.arguments
+        state, node = Packed(emit, self.layout, words), emit.reserve(1)
+        emit.store(0, node)
+
+        def then(given: Value) -> Value:
+            found = emit.invoke(self.lookup, emit.either(emit.either(emit.up(emit.load(node), 32), given), TOGETHER))
+            with emit.when(emit.compare(found, "==", 0), likely=False):
+                emit.give(0)
+            return found
+
+        for process in range(self.shape.processes):
+            found = then(state.read("locals", process))
+            emit.store(emit.both(found, _HALF), node)
+        if self.shape.owed:
+            with self._each(emit, found) as (operation, given):
+                self._owe(emit, state, operation, given)
+        if self.shape.acts:
+            first = emit.load(emit.pointer(emit.shared, Shared.OPERATIONS), self.operations_at(emit, entry))
+            with emit.when(emit.compare(emit.both(first, 15), "==", Operation.ACT)):
+                wrong = then(emit.down(first, 8))
+                with self._each(emit, wrong) as (operation, _):
+                    self._break(emit, operation, parent)
+        emit.give(1)
         return emit.function
+
+    def _owe(self, emit: ThreadEmitter, state: Packed, operation: Value, given: Value) -> None:
+        """Opens the promises of the bits `given`, and closes those of the operation."""
+        now = emit.either(state.read("owed", 0), given)
+        state.write("owed", 0, emit.both(now, emit.inverse(emit.down(operation, 8))))
+
+    def _break(self, emit: ThreadEmitter, operation: Value, parent: Value) -> None:
+        self.findings.note_at(emit, emit.add(Own.FOUND, emit.down(operation, 8)), parent)
 
     def _operation(self, emit: ThreadEmitter, step: TakenStep, operation: Value, argument: Value) -> None:
         kind, about = emit.both(operation, 15), emit.down(operation, 8)
@@ -139,8 +185,11 @@ class LocalSteps:
         if self.shape.guarded:
             with emit.when(emit.compare(kind, "==", Operation.REFUSE)):
                 emit.give(REFUSED)
+        if self.shape.owed:
+            with emit.when(emit.compare(kind, "==", Operation.OWE)):
+                self._owe(emit, step.state, operation, argument)
         with emit.when(emit.compare(kind, "==", Operation.BREAK)):
-            self.findings.note_at(emit, emit.add(Own.FOUND, about), step.parent)
+            self._break(emit, operation, step.parent)
 
     def add_packet(self, emit: ThreadEmitter, state: Packed, packet: Value) -> None:
         """Puts a packet on the network; where there is no room, OVERFLOW is set."""

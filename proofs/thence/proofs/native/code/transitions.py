@@ -71,6 +71,10 @@ class Transitions:
         with emit.when(emit.compare(outcome, "==", FAULT), likely=False):
             self._count(emit)
             emit.give()
+        if self.steps.together is not None:
+            known = emit.invoke(self.steps.together, words, parent, entry)
+            with emit.when(emit.compare(known, "==", 0), likely=False):
+                emit.give()
         if self.shape.timers:
             is_timer = emit.builder.icmp_unsigned("!=", before, NOWHERE)
             with emit.when(emit.builder.and_(is_timer, emit.compare(outcome, "==", 0))):

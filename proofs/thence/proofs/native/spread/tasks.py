@@ -18,7 +18,7 @@ from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.native.code.cells import FINDINGS, MOST_INVARIANTS, NEVER, Own
 from thence.proofs.native.disk_search import FilledSearch, Row
-from thence.proofs.native.invariants import LocalJudge, local_invariants
+from thence.proofs.native.invariants import LocalJudge, judged_locally
 from thence.proofs.native.layout import Capacity, shape_of
 from thence.proofs.native.memory import Allotment, Array
 from thence.proofs.native.sieve import Kind, Sieve
@@ -209,7 +209,7 @@ class Worker:
         system = system_of(ground.protocol, ground.workload)
         request = ExplorationRequest(system, ground.properties, storage="disk")
         shape = shape_of(system)
-        judge = LocalJudge(system, local_invariants(ground.protocol)[:MOST_INVARIANTS])
+        judge = LocalJudge(system, judged_locally(ground.protocol, MOST_INVARIANTS))
         symmetry = Symmetry(system, shape) if ground.symmetric else None
         table = StepTable(system, shape, False, judge, symmetry)
         search = WorkerSearch(request, table, ground.capacity, Allotment(ground.memory, 1))
@@ -240,7 +240,7 @@ class Worker:
         """Expands states."""
         search, words, own = self.search, self._words, self.search.team.workers[0].cells
         self._use_tables(task.tables)
-        names = (*FINDINGS, *[invariant.name for invariant in search.table.judge.invariants])
+        names = (*FINDINGS, *search.table.names)
         own[Own.EDGES] = own[Own.OVERFLOW] = 0
         search.wanted.clear()
         found: dict[str, Row] = {}
