@@ -14,7 +14,10 @@ from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
 
 SECONDS = 2.5
-"""Time limit of the search for one run."""
+"""Time limit of the search for a run against a clause, which may be needless."""
+
+GOAL_SECONDS = 12.0
+"""Time limit of the search for a run against what is to be proved."""
 
 
 @dataclass(slots=True)
@@ -45,7 +48,7 @@ class FiniteRuns:
         for _ in range(self.depth):
             self._unrolling.advance()
 
-    def violation(self, formula: ir.Expr) -> TransitionRun | None:
+    def violation(self, formula: ir.Expr, seconds: float = SECONDS) -> TransitionRun | None:
         """A run that ends where the closed formula is false; None where there is none, or none is found in time.
 
         Raises: Unsupported; OutOfTime; CrossCheckError.
@@ -63,7 +66,7 @@ class FiniteRuns:
         grounding.assertions.append(any_of((negated(quoted(asked)), *map(quoted, ends))))
         self._asked += 1
         self._tell()
-        answer = self.process.try_check(self._solver, Asked((asked,), tuple(grounding.constants)), SECONDS)
+        answer = self.process.try_check(self._solver, Asked((asked,), tuple(grounding.constants)), seconds)
         if answer is None or answer.values is None:
             self.late = self.late or answer is None
             return None

@@ -21,7 +21,7 @@ from thence.dsl.write.show import show_expression
 from thence.proofs.infer.asking import Answer, Ask, Ended, Judging, Lost, Question, shown
 from thence.proofs.infer.clauses import Clause, Denial
 from thence.proofs.infer.compiled import compiled_row
-from thence.proofs.infer.finite_runs import FiniteRuns
+from thence.proofs.infer.finite_runs import GOAL_SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.kept import (
     Kept,
@@ -294,7 +294,7 @@ class _Search:
             self._note(f"looking for runs of up to {depth} steps that violate a goal")
             runs = FiniteRuns(machine, REACHED, depth, process)
             for goal in goals:
-                run = None if runs.late else runs.violation(_closed(machine, goal))
+                run = None if runs.late else runs.violation(_closed(machine, goal), GOAL_SECONDS)
                 if run is not None:
                     return self._refuted(goal, run)
             if not runs.late:

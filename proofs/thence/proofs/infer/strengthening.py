@@ -44,7 +44,7 @@ FIRST = 700
 """Number of samples of each universe from which the templates learn at first."""
 
 AT_ONCE = 12
-"""So many denials of a state are tried before the templates learn from what refuted them."""
+"""So many denials with many variables are tried before the templates learn from what refuted them; else one."""
 
 REFUSALS = 300
 """Limit on the clauses that samples refuse before a state counts as one that no clause denies."""
@@ -74,7 +74,7 @@ class Proposals:
     chance: random.Random
     levels: list[list[Rows]] = field(default_factory=list)
     learnt: list[Structure] = field(default_factory=list)
-    applied: int = 0
+    learnt_by: list[int] = field(default_factory=list)
     functions: dict[ir.Expr, Compiled] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -82,23 +82,25 @@ class Proposals:
 
     def level(self, variables: int) -> list[Rows]:
         """The templates with so many variables, with all that there is to learn."""
-        self._catch_up()
         while len(self.levels) < variables:
-            made: list[Rows] = []
-            for template in templates(self.vocabulary, sorts_of(self.machine), len(self.levels) + 1):
-                rows = rows_of(template)
-                rows.learn(self.learnt)
-                made.append(rows)
+            made = [rows_of(each) for each in templates(self.vocabulary, sorts_of(self.machine), len(self.levels) + 1)]
             self.levels.append(made)
-        return self.levels[variables - 1]
+            self.learnt_by.append(0)
+        level = self.levels[variables - 1]
+        new = self.learnt[self.learnt_by[variables - 1] :]
+        if new:
+            for rows in level:
+                rows.learn(new)
+            self.learnt_by[variables - 1] = len(self.learnt)
+        return level
 
     def learn(self, states: Sequence[Structure]) -> None:
-        """The templates learn from more reachable states, when they are next asked for denials."""
+        """The templates learn from more reachable states, each level when it is next asked for."""
         self.learnt.extend(states)
 
     def is_stale(self, formula: ir.Expr) -> bool:
-        """Whether the formula is false in a state that the templates have not learnt from yet."""
-        return self.refusal(formula, self.learnt[self.applied :]) is not None
+        """Whether the formula is false in a state that some of the templates have not learnt from yet."""
+        return self.refusal(formula, self.learnt[min(self.learnt_by, default=0) :]) is not None
 
     def _catch_up(self) -> None:
         new = self.learnt[self.applied :]
@@ -126,7 +128,7 @@ class Proposals:
         return sorted(found, key=lambda clause: clause.weight)
 
     def denials(self, state: Structure, most: int) -> Iterator[list[Denial]]:
-        """The clauses that deny a state: those over few variables first, of these the least doubtful first."""
+        """The clauses that deny a state, for each number of variables from two; the least doubtful first."""
         for variables in range(2, most + 1):
             found: dict[Clause, Denial] = {}
             for number in range(1 if variables == 2 else variables, variables + 1):
@@ -134,8 +136,7 @@ class Proposals:
                     for denial in rows.denials(state, self.chance):
                         before = found.get(denial.clause, denial)
                         found[denial.clause] = denial if denial.doubt < before.doubt else before
-            if found:
-                yield sorted(found.values(), key=lambda denial: denial.doubt)
+            yield sorted(found.values(), key=lambda denial: denial.doubt)
 
 
 @dataclass(slots=True)
@@ -382,10 +383,10 @@ class Strengthening:
 
     def _shortest(self, state: Structure) -> Iterator[Denial]:
         """The denials over the fewest variables, as the templates know them at first; a few of them."""
-        for denials in self.proposals.denials(state, self.most_variables):
+        for variables, denials in enumerate(self.proposals.denials(state, self.most_variables), 2):
             offered = [denial for denial in denials if self._is_offered(denial.clause)]
             if offered:
-                yield from offered[:AT_ONCE]
+                yield from offered[: 1 if variables < VARIABLES else AT_ONCE]
                 return
 
     def fewest(self, must: Collection[ir.Expr]) -> dict[ir.Expr, Clause]:
