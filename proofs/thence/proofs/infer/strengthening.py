@@ -43,6 +43,10 @@ GROUP = 40
 FIRST = 700
 """Number of samples of each universe from which the templates learn at first."""
 
+MANY = 4
+THINNED = 5
+"""Templates with `MANY` variables or more learn from one in so many samples at first: of each they learn much."""
+
 AT_ONCE = 12
 """So many denials with many variables are tried before the templates learn from what refuted them; else one."""
 
@@ -75,10 +79,12 @@ class Proposals:
     levels: list[list[Rows]] = field(default_factory=list)
     learnt: list[Structure] = field(default_factory=list)
     learnt_by: list[int] = field(default_factory=list)
+    first: int = 0
     functions: dict[ir.Expr, Compiled] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.learnt = [state for sampler in self.samplers for state in sampler.samples.states[:FIRST]]
+        self.first = len(self.learnt)
 
     def level(self, variables: int) -> list[Rows]:
         """The templates with so many variables, with all that there is to learn."""
@@ -88,6 +94,8 @@ class Proposals:
             self.learnt_by.append(0)
         level = self.levels[variables - 1]
         new = self.learnt[self.learnt_by[variables - 1] :]
+        if variables >= MANY and self.learnt_by[variables - 1] == 0:
+            new = [*self.learnt[: self.first : THINNED], *self.learnt[self.first :]]
         if new:
             for rows in level:
                 rows.learn(new)
@@ -386,7 +394,7 @@ class Strengthening:
         for variables, denials in enumerate(self.proposals.denials(state, self.most_variables), 2):
             offered = [denial for denial in denials if self._is_offered(denial.clause)]
             if offered:
-                yield from offered[: 1 if variables < VARIABLES else AT_ONCE]
+                yield from offered[: 1 if variables < MANY else AT_ONCE]
                 return
 
     def fewest(self, must: Collection[ir.Expr]) -> dict[ir.Expr, Clause]:
