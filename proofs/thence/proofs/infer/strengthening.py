@@ -96,10 +96,9 @@ class Proposals:
         new = self.learnt[self.learnt_by[variables - 1] :]
         if variables >= MANY and self.learnt_by[variables - 1] == 0:
             new = [*self.learnt[: self.first : THINNED], *self.learnt[self.first :]]
-        if new:
-            for rows in level:
-                rows.learn(new)
-            self.learnt_by[variables - 1] = len(self.learnt)
+        for rows in level:
+            rows.learn(new)
+        self.learnt_by[variables - 1] = len(self.learnt)
         return level
 
     def learn(self, states: Sequence[Structure]) -> None:
@@ -109,14 +108,6 @@ class Proposals:
     def is_stale(self, formula: ir.Expr) -> bool:
         """Whether the formula is false in a state that some of the templates have not learnt from yet."""
         return self.refusal(formula, self.learnt[min(self.learnt_by, default=0) :]) is not None
-
-    def _catch_up(self) -> None:
-        new = self.learnt[self.applied :]
-        if new:
-            for level in self.levels:
-                for rows in level:
-                    rows.learn(new)
-        self.applied = len(self.learnt)
 
     def refusal(self, formula: ir.Expr, among: Iterable[Structure] | None = None) -> Structure | None:
         """A sample, or one of other states, in which the formula is false."""

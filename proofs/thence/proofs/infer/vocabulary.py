@@ -339,8 +339,8 @@ def _comparable(one: ir.Expr, other: ir.Expr) -> bool:
     """Whether a comparison of the terms could say something.
 
     Two terms of one form can be compared: the numbers of two messages. Entries of vectors and matrices are compared at
-    one place, or where the terms have the same arguments in some order, or one more than the other. A number of a message is compared with what is
-    counted for its ends.
+    one place, or where the terms have the same arguments in some order, or one more than the other. A number of a
+    message is compared with what is counted for its ends.
     """
     if not isinstance(one, ir.Apply) or not isinstance(other, ir.Apply):
         return bool(free_locals(one).keys() & free_locals(other).keys())
