@@ -68,8 +68,12 @@ INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"proc
 """The universes of finite induction: a larger one once a smaller one has nothing more to say."""
 
 REACHED: Mapping[str, int] = {"process": 3, "message": 3}
+TWO: Mapping[str, int] = {"process": 2, "message": 2}
 DEPTHS = (12, 8, 5)
-"""The universe and length of the runs that refute clauses: the longest that a solver can search in time."""
+"""The universes and lengths of the runs that refute goals, and clauses: the longest that a solver can search in time.
+
+With many sorts these are short, so a machine with sorts of its own is first searched with two elements of each.
+"""
 
 LARGER: tuple[Mapping[str, int], ...] = (
     {"process": 3, "message": 3},
@@ -290,14 +294,14 @@ class _Search:
             return violated
         proposals = Proposals(machine, vocabulary, samplers, random.Random(self._limits.seed))
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        for depth in DEPTHS:
+        for universe, depth in (*[(TWO, DEPTHS[0])][: len(machine.sorts)], *((REACHED, depth) for depth in DEPTHS)):
             self._note(f"looking for runs of up to {depth} steps that violate a goal")
-            runs = FiniteRuns(machine, REACHED, depth, process)
+            runs = FiniteRuns(machine, universe, depth, process)
             for goal in goals:
                 run = None if runs.late else runs.violation(_closed(machine, goal), GOAL_SECONDS)
                 if run is not None:
                     return self._refuted(goal, run)
-            if not runs.late:
+            if not runs.late and universe is REACHED:
                 break
         first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
         search = Strengthening(proposals, [first], goals, [], self._note, runs, largest=[first, *wider][-1])
