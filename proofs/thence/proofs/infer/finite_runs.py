@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from thence.dsl import ir
+from thence.dsl.ir.types import NAT
 from thence.proofs.infer.solver_process import Asked, SolverProcess
 from thence.proofs.logic.ground import Grounding, any_of, negated, quoted
 from thence.proofs.logic.number_window import NUMBERS_BELOW
@@ -40,6 +41,8 @@ class FiniteRuns:
 
     def __post_init__(self) -> None:
         whole = universe_of(self.machine, self.universe)
+        if any(each.type == NAT for action in actions(self.machine) for each in action.parameters):
+            whole.setdefault("nat", NUMBERS_BELOW - 1)
         self._unrolling = Unrolling(
             self.machine, Grounding(whole), symbols(self.machine), actions(self.machine), may_end=True
         )
