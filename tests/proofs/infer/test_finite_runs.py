@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from thence.dsl import ir
 from thence.dsl.check.stated.machine_formula import machine_formula
@@ -29,3 +30,26 @@ def test_a_short_run_is_found_at_any_depth() -> None:
             if depth > 2:
                 delivered = runs.violation(formula("forall a. not delivered(a)"))
                 assert delivered is not None and delivered.steps[-1][0].name == "deliver"
+
+
+COUNTING = """
+machine counting:
+  delivery off
+  function total(p: process): nat
+  transition add(p: process, k: nat):
+    require k < 3
+    total(p) := total(p) + k
+  invariant low: forall p. total(p) < 4
+  invariant lower: forall p. total(p) < 7
+"""
+"""In two steps of at most 2 each, `low` is lost, and `lower` is not."""
+
+
+def test_transitions_take_numbers(specify: Callable[[str], ir.Specification]) -> None:
+    (machine,) = specify(COUNTING).machines
+    low, lower = (each.body for each in machine.invariants)
+    with SolverProcess(time.monotonic() + 120) as process:
+        runs = FiniteRuns(machine, {"process": 2, "message": 2}, 2, process)
+        run = runs.violation(low, 60.0)
+        assert run is not None and [arguments[1] for _, arguments in run.steps] == [2, 2]
+        assert runs.violation(lower, 60.0) is None and not runs.late

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from thence.dsl import ir
@@ -54,6 +56,37 @@ def test_time_that_is_over_is_said() -> None:
 
 
 @pytest.mark.long(but="test_a_machine_without_its_invariants_is_proved_again")
-@pytest.mark.parametrize("name", ["mf", "fifo"])
+@pytest.mark.parametrize("name", ["mf", "hybrid_remembering"])
 def test_more_machines(name: str) -> None:
     assert inferred(hidden(specification(name).machines[0], ["all"])).proved
+
+
+ELECTION = """
+machine election:
+  delivery off
+  sort node, quorum
+  sort epoch ordered
+  constant relation member(n: node, q: quorum)
+  relation candidate(n: node, e: epoch)
+  relation voted(n: node, e: epoch, c: node)
+  relation seen(n: node, e: epoch)
+  relation leads(n: node, e: epoch)
+  axiom meet: forall q, r. exists n. member(n, q) and member(n, r)
+  transition stand(c: node, e: epoch):
+    candidate(c, e) := true
+  transition vote(n: node, e: epoch, c: node):
+    require candidate(c, e) and not seen(n, e)
+    voted(n, e, c) := true
+    forall f: seen(n, f) := seen(n, f) or f < e
+  transition win(c: node, e: epoch, q: quorum):
+    require forall n. member(n, q) implies voted(n, e, c)
+    leads(c, e) := true
+  invariant one_leader: forall e, c, d. leads(c, e) and leads(d, e) implies c = d
+"""
+"""A node forgets its vote in this epoch. The run has six steps, over three sorts: few random runs meet it."""
+
+
+def test_a_run_over_many_sorts_is_found_among_two_elements_of_each(specify: Callable[[str], ir.Specification]) -> None:
+    (machine,) = specify(ELECTION).machines
+    found = inferred(machine)
+    assert found.refuted is not None and found.refuted.name == "one_leader"

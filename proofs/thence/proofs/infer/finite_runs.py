@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from thence.dsl import ir
+from thence.dsl.ir.types import NAT
 from thence.proofs.infer.solver_process import Asked, SolverProcess
 from thence.proofs.logic.ground import Grounding, any_of, negated, quoted
 from thence.proofs.logic.number_window import NUMBERS_BELOW
@@ -14,7 +15,10 @@ from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
 
 SECONDS = 2.5
-"""Time limit of the search for one run."""
+"""Time limit of the search for a run against a clause, which may be needless."""
+
+GOAL_SECONDS = 12.0
+"""Time limit of the search for a run against what is to be proved."""
 
 
 @dataclass(slots=True)
@@ -37,6 +41,8 @@ class FiniteRuns:
 
     def __post_init__(self) -> None:
         whole = universe_of(self.machine, self.universe)
+        if any(each.type == NAT for action in actions(self.machine) for each in action.parameters):
+            whole.setdefault("nat", NUMBERS_BELOW - 1)
         self._unrolling = Unrolling(
             self.machine, Grounding(whole), symbols(self.machine), actions(self.machine), may_end=True
         )
@@ -45,7 +51,7 @@ class FiniteRuns:
         for _ in range(self.depth):
             self._unrolling.advance()
 
-    def violation(self, formula: ir.Expr) -> TransitionRun | None:
+    def violation(self, formula: ir.Expr, seconds: float = SECONDS) -> TransitionRun | None:
         """A run that ends where the closed formula is false; None where there is none, or none is found in time.
 
         Raises: Unsupported; OutOfTime; CrossCheckError.
@@ -63,7 +69,7 @@ class FiniteRuns:
         grounding.assertions.append(any_of((negated(quoted(asked)), *map(quoted, ends))))
         self._asked += 1
         self._tell()
-        answer = self.process.try_check(self._solver, Asked((asked,), tuple(grounding.constants)), SECONDS)
+        answer = self.process.try_check(self._solver, Asked((asked,), tuple(grounding.constants)), seconds)
         if answer is None or answer.values is None:
             self.late = self.late or answer is None
             return None

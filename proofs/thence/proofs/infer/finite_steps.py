@@ -15,7 +15,7 @@ from thence.proofs.infer.orders import is_ordered
 from thence.proofs.infer.solver_process import Asked, SolverProcess
 from thence.proofs.logic.formula import symbols_of
 from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, quoted
-from thence.proofs.logic.structure import Structure, elements
+from thence.proofs.logic.structure import Structure, Value, elements
 from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.machine.universe import universe_of
 
@@ -105,15 +105,26 @@ class FiniteSteps:
                 used |= found
         return used
 
-    def follows(self, goal: ir.Expr, known: Sequence[ir.Expr]) -> bool:
-        """Whether the goal follows from the facts and `known` in any state."""
+    def state_against(self, goals: Sequence[ir.Expr], known: Sequence[ir.Expr]) -> Structure | None:
+        """A state in which the facts and `known` are true and one of the goals is false; None: all of them follow."""
         if self._state is None:
             self._state = self._case(None, ())
         case = self._state
         assumed = [self._before(case, formula) for formula in known]
-        asked = Asked((*assumed, self._broken(case, goal)), ())
+        broken = [self._broken(case, goal) for goal in goals]
+        some = broken[0]
+        if len(broken) > 1:
+            some = f"some~{len(case.grounding.constants)}"
+            case.grounding.constants[some] = "Bool"
+            case.grounding.assertions.append(any_of((negated(quoted(some)), *map(quoted, broken))))
         self._tell(case)
-        return self._process.check(case.solver, asked).values is None
+        answer = self._process.check(case.solver, Asked((*assumed, some), tuple(self._cell_names(case))))
+        return None if answer.values is None else self._structure(case, answer.values)
+
+    def _structure(self, case: _Case, values: Mapping[str, Value]) -> Structure:
+        return Structure(
+            self.universe, {name: case.grounding.table(cells, values) for name, cells in case.cells.items()}
+        )
 
     def _in_case(self, case: _Case, goal: ir.Expr | Precondition, known: Sequence[ir.Expr]) -> Violation | set[ir.Expr]:
         assert case.action is not None
@@ -125,8 +136,7 @@ class FiniteSteps:
         answer = self._process.check(case.solver, asked)
         if answer.values is None:
             return {assumed[name] for name in answer.core if name in assumed}
-        tables = {name: case.grounding.table(cells, answer.values) for name, cells in case.cells.items()}
-        return Violation(Structure(self.universe, tables), case.action, case.arguments)
+        return Violation(self._structure(case, answer.values), case.action, case.arguments)
 
     # --- encoding ------------------------------------------------------------------------------
 

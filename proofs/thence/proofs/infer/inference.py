@@ -21,7 +21,7 @@ from thence.dsl.write.show import show_expression
 from thence.proofs.infer.asking import Answer, Ask, Ended, Judging, Lost, Question, shown
 from thence.proofs.infer.clauses import Clause, Denial
 from thence.proofs.infer.compiled import compiled_row
-from thence.proofs.infer.finite_runs import FiniteRuns
+from thence.proofs.infer.finite_runs import GOAL_SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.kept import (
     Kept,
@@ -68,8 +68,12 @@ INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"proc
 """The universes of finite induction: a larger one once a smaller one has nothing more to say."""
 
 REACHED: Mapping[str, int] = {"process": 3, "message": 3}
+TWO: Mapping[str, int] = {"process": 2, "message": 2}
 DEPTHS = (12, 8, 5)
-"""The universe and length of the runs that refute clauses: the longest that a solver can search in time."""
+"""The universes and lengths of the runs that refute goals, and clauses: the longest that a solver can search in time.
+
+With many sorts these are short, so a machine with sorts of its own is first searched with two elements of each.
+"""
 
 LARGER: tuple[Mapping[str, int], ...] = (
     {"process": 3, "message": 3},
@@ -80,6 +84,9 @@ LARGER: tuple[Mapping[str, int], ...] = (
 
 SOLVER_MS = 4_000
 """Time limit of a solver for one obligation during the search."""
+
+PATIENT_MS = 20_000
+"""The same where no state against an obligation is found in a larger universe."""
 
 FIRST_SHARE = 0.5
 """Share of the time limit for the first attempt."""
@@ -251,7 +258,9 @@ class _Search:
         round, where messages can be blocked."""
         end = process.deadline
         order: tuple[bool, ...] = (True, False) if has_blocks(self._machine) else (False, True)
-        if self._earlier is not None and self._earlier.reasons == order[1]:
+        if self._vocabulary(reasons=True) == self._vocabulary(reasons=False):
+            order = order[:1]
+        elif self._earlier is not None and self._earlier.reasons == order[1]:
             order = order[1:]
         found = None
         if len(order) > 1:
@@ -271,24 +280,28 @@ class _Search:
                 return found
             raise
 
+    def _vocabulary(self, *, reasons: bool) -> Vocabulary:
+        machine = self._machine
+        return vocabulary_of(machine, [_closed(machine, goal) for goal in self._goals()], reasons=reasons)
+
     def _attempt(self, process: SolverProcess, *, reasons: bool) -> Inference:
         machine = self._machine
         goals = self._goals()
-        vocabulary = vocabulary_of(machine, [_closed(machine, goal) for goal in goals], reasons=reasons)
+        vocabulary = self._vocabulary(reasons=reasons)
         samplers = self._sampled(vocabulary)
         violated = self._violated(samplers)
         if violated is not None:
             return violated
         proposals = Proposals(machine, vocabulary, samplers, random.Random(self._limits.seed))
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        for depth in DEPTHS:
+        for universe, depth in (*[(TWO, DEPTHS[0])][: len(machine.sorts)], *((REACHED, depth) for depth in DEPTHS)):
             self._note(f"looking for runs of up to {depth} steps that violate a goal")
-            runs = FiniteRuns(machine, REACHED, depth, process)
+            runs = FiniteRuns(machine, universe, depth, process)
             for goal in goals:
-                run = None if runs.late else runs.violation(_closed(machine, goal))
+                run = None if runs.late else runs.violation(_closed(machine, goal), GOAL_SECONDS)
                 if run is not None:
                     return self._refuted(goal, run)
-            if not runs.late:
+            if not runs.late and universe is REACHED:
                 break
         first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
         search = Strengthening(proposals, [first], goals, [], self._note, runs, largest=[first, *wider][-1])
@@ -433,23 +446,25 @@ class _Search:
             if stuck is not None:
                 return self._stuck(stuck)
             must = {formula: must[formula] for formula in must if formula in search.base or formula in search.wanted}
-            chosen = self._plain(search, self._fewest(search, must))
+            chosen = self._plain(search, search.fewest(must))
             self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
-            failed = self._failed(chosen)
+            failed = self._failed(chosen, SOLVER_MS)
+            if failed:
+                self._note(f"{len(failed)} steps are open in some universe")
             if not failed:
                 return self._confirmed(search, chosen)
-            progress = False
+            before = len(must)
             for discharge in failed:
                 state = self._state_against(discharge)
-                if state is not None and self._deny(search, must, chosen, state):
-                    progress = True
-                    break
-            if not progress:
-                return self._unsolved(chosen, failed[0])
+                if state is not None and not any(search.proposals.refusal(each, (state,)) for each in must):
+                    self._deny(search, must, chosen, state)
+            if len(must) == before:
+                failed = self._failed(chosen, PATIENT_MS)
+                return self._unsolved(chosen, failed[0]) if failed else self._confirmed(search, chosen)
 
     def _deny(
         self, search: Strengthening, must: dict[ir.Expr, Clause], chosen: Mapping[ir.Expr, Clause], state: Structure
-    ) -> bool:
+    ) -> None:
         """Takes in a clause that denies a state of a larger universe: one at hand, or a new one."""
         at_hand = sorted(
             (clause for formula, clause in {**search.base, **search.wanted}.items() if formula not in chosen),
@@ -458,23 +473,10 @@ class _Search:
         for clause in at_hand:
             if search.proposals.refusal(clause.formula, (state,)) is not None:
                 must[clause.formula] = clause
-                return True
+                return
         new = search.deny(state)
         if new is not None:
             must[new.formula] = new
-        return new is not None
-
-    def _fewest(self, search: Strengthening, must: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
-        """What the goals need in the small universe, without what turns out to be unnecessary; and `must`."""
-        chosen = {**search.needed(tuple(must)), **must}
-        for formula in sorted(chosen, key=lambda each: -chosen[each].weight):
-            if formula in must:
-                continue
-            rest = {other: kept for other, kept in chosen.items() if other != formula}
-            if search.is_closed(list(rest)):
-                chosen = rest
-                self._note(f"{len(chosen)} conjuncts are enough in a small universe")
-        return chosen
 
     def _plain(self, search: Strengthening, chosen: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
         """The clauses without `a != b` where all together say the same without it, and without those that follow."""
@@ -515,9 +517,9 @@ class _Search:
         invariants = [Conjunct(each, "invariant") for each in machine.invariants]
         return [*invariants, *(Conjunct(each, "property") for each in state_properties(machine))]
 
-    def _failed(self, clauses: Mapping[ir.Expr, Clause]) -> list[Discharge]:
+    def _failed(self, clauses: Mapping[ir.Expr, Clause], limit_ms: int) -> list[Discharge]:
         """The obligations that one solver does not prove in a short time."""
-        session = self._session.within(SOLVER_MS).with_one_solver().silent()
+        session = self._session.within(limit_ms).with_one_solver().silent()
         history = [Conjunct(fact, "history") for fact in built_in.history_facts(self._machine.delivery)]
         own = self._conjuncts(clauses)
         known = [*history, *own]

@@ -9,7 +9,7 @@ proved, more variables are allowed.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -37,8 +37,18 @@ SHORT_ATOMS = 80
 LITERALS = 6
 """Limit on the literals of a clause."""
 
+GROUP = 40
+"""So many short clauses are asked about together: whether they follow from lighter ones."""
+
 FIRST = 700
 """Number of samples of each universe from which the templates learn at first."""
+
+MANY = 4
+THINNED = 5
+"""Templates with `MANY` variables or more learn from one in so many samples at first: of each they learn much."""
+
+AT_ONCE = 12
+"""So many denials with many variables are tried before the templates learn from what refuted them; else one."""
 
 REFUSALS = 300
 """Limit on the clauses that samples refuse before a state counts as one that no clause denies."""
@@ -68,28 +78,36 @@ class Proposals:
     chance: random.Random
     levels: list[list[Rows]] = field(default_factory=list)
     learnt: list[Structure] = field(default_factory=list)
+    learnt_by: list[int] = field(default_factory=list)
+    first: int = 0
     functions: dict[ir.Expr, Compiled] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.learnt = [state for sampler in self.samplers for state in sampler.samples.states[:FIRST]]
+        self.first = len(self.learnt)
 
     def level(self, variables: int) -> list[Rows]:
-        """The templates with so many variables."""
+        """The templates with so many variables, with all that there is to learn."""
         while len(self.levels) < variables:
-            made: list[Rows] = []
-            for template in templates(self.vocabulary, sorts_of(self.machine), len(self.levels) + 1):
-                rows = rows_of(template)
-                rows.learn(self.learnt)
-                made.append(rows)
+            made = [rows_of(each) for each in templates(self.vocabulary, sorts_of(self.machine), len(self.levels) + 1)]
             self.levels.append(made)
-        return self.levels[variables - 1]
+            self.learnt_by.append(0)
+        level = self.levels[variables - 1]
+        new = self.learnt[self.learnt_by[variables - 1] :]
+        if variables >= MANY and self.learnt_by[variables - 1] == 0:
+            new = [*self.learnt[: self.first : THINNED], *self.learnt[self.first :]]
+        for rows in level:
+            rows.learn(new)
+        self.learnt_by[variables - 1] = len(self.learnt)
+        return level
 
     def learn(self, states: Sequence[Structure]) -> None:
-        """The templates learn from more reachable states."""
+        """The templates learn from more reachable states, each level when it is next asked for."""
         self.learnt.extend(states)
-        for level in self.levels:
-            for rows in level:
-                rows.learn(states)
+
+    def is_stale(self, formula: ir.Expr) -> bool:
+        """Whether the formula is false in a state that some of the templates have not learnt from yet."""
+        return self.refusal(formula, self.learnt[min(self.learnt_by, default=0) :]) is not None
 
     def refusal(self, formula: ir.Expr, among: Iterable[Structure] | None = None) -> Structure | None:
         """A sample, or one of other states, in which the formula is false."""
@@ -109,7 +127,7 @@ class Proposals:
         return sorted(found, key=lambda clause: clause.weight)
 
     def denials(self, state: Structure, most: int) -> Iterator[list[Denial]]:
-        """The clauses that deny a state: those over few variables first, of these the least doubtful first."""
+        """The clauses that deny a state, for each number of variables from two; the least doubtful first."""
         for variables in range(2, most + 1):
             found: dict[Clause, Denial] = {}
             for number in range(1 if variables == 2 else variables, variables + 1):
@@ -117,8 +135,7 @@ class Proposals:
                     for denial in rows.denials(state, self.chance):
                         before = found.get(denial.clause, denial)
                         found[denial.clause] = denial if denial.doubt < before.doubt else before
-            if found:
-                yield sorted(found.values(), key=lambda denial: denial.doubt)
+            yield sorted(found.values(), key=lambda denial: denial.doubt)
 
 
 @dataclass(slots=True)
@@ -156,19 +173,29 @@ class Strengthening:
         if not only:
             candidates += self.proposals.short()
         self.note(f"{len(candidates)} short clauses are true in all samples")
-        kept: dict[ir.Expr, Clause] = {}
-        for clause in candidates:
-            formula = clause.formula
-            if not self.follows(formula, list(kept)):
-                kept[formula] = clause
-        self.base = kept
+        self.base = self._new(candidates)
+        kept = self.base
         self.note(f"{len(kept)} of them say something new")
         self._fall_all()
         self.note(f"{len(self.base)} of them support each other")
 
+    def _new(self, candidates: Sequence[Clause]) -> dict[ir.Expr, Clause]:
+        """The clauses without those that follow from lighter ones: of a group, a state refutes some, or all follow."""
+        finite = self.largest or self.finite[-1]
+        kept: dict[ir.Expr, Clause] = {}
+        for first in range(0, len(candidates), GROUP):
+            group = {clause.formula: clause for clause in candidates[first : first + GROUP]}
+            while group:
+                state = finite.state_against(list(group), list(kept))
+                if state is None:
+                    break
+                formula = next(each for each in group if self.proposals.refusal(each, (state,)) is not None)
+                kept[formula] = group.pop(formula)
+        return kept
+
     def follows(self, formula: ir.Expr, known: Sequence[ir.Expr]) -> bool:
         """Whether the formula follows in any state, of the largest universe that there will be."""
-        return (self.largest or self.finite[-1]).follows(formula, known)
+        return (self.largest or self.finite[-1]).state_against([formula], known) is None
 
     def widen(self, finite: FiniteSteps) -> None:
         """From now on everything is to be kept in one more universe."""
@@ -189,6 +216,8 @@ class Strengthening:
 
     def _refuted(self, clause: Clause) -> bool:
         """Whether a sample or a run makes the clause false; the templates learn from it."""
+        if self.proposals.is_stale(clause.formula):
+            return True
         refuser = self.proposals.refusal(clause.formula)
         if refuser is not None:
             self.proposals.learn((refuser,))
@@ -262,14 +291,9 @@ class Strengthening:
 
     def _is_dispensable(self, goal: ir.Expr) -> bool:
         """Whether all else can do without a wanted clause that is lost: then it is not wanted any more."""
-        instead: dict[tuple[int, Goal], set[ir.Expr]] = {}
-        known = [formula for formula in self.known if formula != goal]
-        for (number, user), used in self.cores.items():
-            if goal in used and user != goal:
-                found = self._asked(self.finite[number], user, known)
-                if not isinstance(found, set):
-                    return False
-                instead[number, user] = found
+        instead = self._instead(goal, self.cores, [formula for formula in self.known if formula != goal])
+        if instead is None:
+            return False
         self.cores.update(instead)
         self._drop([goal])
         return True
@@ -334,13 +358,16 @@ class Strengthening:
         return clause
 
     def _denial(self, state: Structure) -> Clause | None:
-        """A clause that is false in the state and true in all samples."""
-        for _ in range(REFUSALS):
-            clause = self._shortest(state)
-            if clause is None:
+        """A clause that is false in the state and true in all samples, and that no run refutes."""
+        refused = 0
+        while refused < REFUSALS:
+            before = refused
+            for denial in self._shortest(state):
+                if not self._refuted(denial.clause):
+                    return self._linked(denial.clause)
+                refused += 1
+            if refused == before:
                 return None
-            if not self._refuted(clause):
-                return self._linked(clause)
         return None
 
     def _linked(self, clause: Clause) -> Clause:
@@ -353,32 +380,59 @@ class Strengthening:
                 return stronger
         return clause
 
-    def _shortest(self, state: Structure) -> Clause | None:
-        for denials in self.proposals.denials(state, self.most_variables):
-            for denial in denials:
-                if self._is_offered(denial.clause):
-                    return denial.clause
-        return None
+    def _shortest(self, state: Structure) -> Iterator[Denial]:
+        """The denials over the fewest variables, as the templates know them at first; a few of them."""
+        for variables, denials in enumerate(self.proposals.denials(state, self.most_variables), 2):
+            offered = [denial for denial in denials if self._is_offered(denial.clause)]
+            if offered:
+                yield from offered[: 1 if variables < MANY else AT_ONCE]
+                return
 
-    def is_closed(self, formulas: Sequence[ir.Expr]) -> bool:
-        """Whether every step keeps the goals and these formulas, where the formulas are all that is known besides."""
-        own = [goal for goal in self.goals if not isinstance(goal, Precondition)]
-        known = [*self.assumed, *own, *formulas]
-        for finite in self.finite:
-            for goal in (*self.goals, *formulas):
-                if not isinstance(self._asked(finite, goal, known), set):
-                    return False
-        return True
+    def fewest(self, must: Collection[ir.Expr]) -> dict[ir.Expr, Clause]:
+        """What the goals need in small universes, without what turns out to be unnecessary; and all of `must`."""
+        chosen = self.needed(must)
+        cores = {key: used for key, used in self.cores.items() if key[1] in chosen or key[1] in self.goals}
+        for formula in sorted(chosen, key=lambda each: -chosen[each].weight):
+            if formula in must or formula not in chosen:
+                continue
+            own = [goal for goal in self.goals if not isinstance(goal, Precondition)]
+            rest = [*self.assumed, *own, *(each for each in chosen if each != formula)]
+            instead = self._instead(formula, cores, rest)
+            if instead is not None:
+                cores.update(instead)
+                chosen = self._reached(must, cores)
+                cores = {key: used for key, used in cores.items() if key[1] in chosen or key[1] in self.goals}
+                self.note(f"{len(chosen)} conjuncts are enough in a small universe")
+        return chosen
 
-    def needed(self, more: Sequence[ir.Expr] = ()) -> dict[ir.Expr, Clause]:
-        """The clauses that the goals and some of the clauses rest on, and what these rest on."""
+    def _instead(
+        self, formula: ir.Expr, cores: Mapping[tuple[int, Goal], set[ir.Expr]], known: Sequence[ir.Expr]
+    ) -> dict[tuple[int, Goal], set[ir.Expr]] | None:
+        """On what else all that rests on a formula can rest; None where something needs it."""
+        found: dict[tuple[int, Goal], set[ir.Expr]] = {}
+        for (number, user), used in cores.items():
+            if formula in used and user != formula:
+                instead = self._asked(self.finite[number], user, known)
+                if not isinstance(instead, set):
+                    return None
+                found[number, user] = instead
+        return found
+
+    def needed(self, must: Collection[ir.Expr]) -> dict[ir.Expr, Clause]:
+        """The clauses that the goals and `must` rest on, what these rest on, and all of `must`."""
+        return self._reached(must, None)
+
+    def _reached(
+        self, must: Collection[ir.Expr], cores: Mapping[tuple[int, Goal], set[ir.Expr]] | None
+    ) -> dict[ir.Expr, Clause]:
+        """The same by given cores, or by those of all that is known."""
         everything = {**self.base, **self.wanted}
-        found: dict[ir.Expr, None] = {}
-        waiting: list[Goal] = [*self.goals, *more]
+        found: dict[ir.Expr, None] = dict.fromkeys(must)
+        waiting: list[Goal] = [*self.goals, *must]
         while waiting:
             goal = waiting.pop()
             for number, finite in enumerate(self.finite):
-                used = self._kept(number, finite, goal)
+                used = self._kept(number, finite, goal) if cores is None else cores[number, goal]
                 assert isinstance(used, set)
                 for each in used:
                     if each in everything and each not in found:

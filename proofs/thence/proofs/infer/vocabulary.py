@@ -339,8 +339,8 @@ def _comparable(one: ir.Expr, other: ir.Expr) -> bool:
     """Whether a comparison of the terms could say something.
 
     Two terms of one form can be compared: the numbers of two messages. Entries of vectors and matrices are compared at
-    one place, or where the terms have the same arguments in some order. A number of a message is compared with what is
-    counted for its ends.
+    one place, or where the terms have the same arguments in some order, or one more than the other. A number of a
+    message is compared with what is counted for its ends.
     """
     if not isinstance(one, ir.Apply) or not isinstance(other, ir.Apply):
         return bool(free_locals(one).keys() & free_locals(other).keys())
@@ -361,7 +361,10 @@ def _comparable(one: ir.Expr, other: ir.Expr) -> bool:
             )
             <= 1
         )
-    return one.arguments[1:] == other.arguments[1:] or set(one.arguments) == set(other.arguments)
+    if one.arguments[1:] == other.arguments[1:] or set(one.arguments) == set(other.arguments):
+        return True
+    fewer, more = sorted((one.arguments, other.arguments), key=len)
+    return len(fewer) < len(more) and len(set(fewer)) == len(fewer) and set(fewer) <= set(more)
 
 
 def _owners(term: ir.Expr) -> frozenset[ir.Expr]:

@@ -1,0 +1,87 @@
+"""Of a group of clauses, those that follow from others are told from the rest; what is enough is closed by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from random import Random
+
+from tests.proofs.infer.test_orders import small_with_order
+from tests.proofs.machine.drawn_structures import arbitrary
+
+from thence.dsl import ir
+from thence.dsl.find import specification
+from thence.dsl.load import library
+from thence.proofs.infer.finite_steps import FiniteSteps
+from thence.proofs.infer.samples import Sampler
+from thence.proofs.infer.solver_process import SolverProcess
+from thence.proofs.infer.strengthening import Proposals, Strengthening
+from thence.proofs.infer.vocabulary import Template, sorts_of, templates, vocabulary_of
+from thence.proofs.logic.formula import disj, forall, negation
+from thence.proofs.logic.structure import evaluate
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import SolverPool
+
+Specify = Callable[[str], ir.Specification]
+
+
+def choices_of(machine: ir.Machine) -> list[Template]:
+    return [each for number in (1, 2) for each in templates(vocabulary_of(machine, []), sorts_of(machine), number)]
+
+
+def drawn_clauses(choices: list[Template], chance: Random, number: int) -> list[ir.Expr]:
+    found: list[ir.Expr] = []
+    for _ in range(number):
+        template = chance.choice(choices)
+        literals = [chance.choice((each, negation(each))) for each in chance.choices(template.atoms, k=2)]
+        found.append(forall(template.variables, disj(literals)))
+    return found
+
+
+def test_a_state_is_against_one_of_a_group_or_each_of_it_follows(specify: Specify) -> None:
+    chance = Random(4)
+    universe = {"process": 2, "message": 2, "key": 2}
+    follow = against = 0
+    with SolverProcess(time.monotonic() + 600) as process:
+        for machine in filter(choices_of, small_with_order(specify)):
+            choices = choices_of(machine)
+            steps = FiniteSteps(machine, universe, (), process)
+            axioms = [axiom.body for axiom in machine.axioms]
+            states = [arbitrary(machine, dict(steps.universe), chance) for _ in range(60)]
+            for _ in range(8):
+                known, goals = drawn_clauses(choices, chance, 3), drawn_clauses(choices, chance, 3)
+                found = steps.state_against(goals, known)
+                if found is None:
+                    follow += 1
+                    known_true = [each for each in states if all(evaluate(one, each, {}) for one in [*axioms, *known])]
+                    assert all(evaluate(goal, state, {}) for goal in goals for state in known_true)
+                else:
+                    against += 1
+                    assert all(evaluate(each, found, {}) for each in (*axioms, *known))
+                    assert not all(evaluate(goal, found, {}) for goal in goals)
+                assert (found is None) == all(steps.state_against([goal], known) is None for goal in goals)
+    assert follow > 2 and against > 2
+
+
+def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: SolverPool) -> None:
+    (machine,) = specification(str(library()[0].parent / "benchmarks" / "two_phase_commit.thence")).machines
+    universe = {"process": 2, "message": 2}
+    goals = [each.body for each in machine.invariants if each.name in machine.prove] or [
+        each.body for each in machine.invariants
+    ]
+    sampler = Sampler(ProofSession(pool, Options(workers=1)), machine, universe, 0)
+    sampler.more(300, lambda: False)
+    proposals = Proposals(machine, vocabulary_of(machine, goals), [sampler], Random(0))
+    with SolverProcess(time.monotonic() + 600) as process:
+        steps = FiniteSteps(machine, universe, [], process)
+        search = Strengthening(proposals, [steps], list(goals), [], lambda _: None)
+        search.start()
+        assert search.close() is None
+        chosen = list(search.fewest(()))
+
+        def closed(formulas: list[ir.Expr]) -> bool:
+            return all(isinstance(steps.lost_or_used(each, [*goals, *formulas]), set) for each in [*goals, *formulas])
+
+        assert chosen and closed(chosen) and len(chosen) < len(search.base) + len(search.wanted)
+        assert not any(closed([each for each in chosen if each != one]) for one in chosen)
