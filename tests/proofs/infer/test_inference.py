@@ -86,6 +86,7 @@ machine election:
 """A node forgets its vote in this epoch. The run has six steps, over three sorts: few random runs meet it."""
 
 
+@pytest.mark.long
 def test_a_run_over_many_sorts_is_found_among_two_elements_of_each(specify: Callable[[str], ir.Specification]) -> None:
     (machine,) = specify(ELECTION).machines
     found = inferred(machine)
