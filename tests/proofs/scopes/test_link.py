@@ -12,7 +12,7 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import load_bytes, locate
 from thence.proofs.explore.exploration import Progress
-from thence.proofs.scopes import link as links
+from thence.proofs.explore import exploration
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.proofs.scopes.scopes import check_links, check_mutant
 from thence.spec.verdict import Verdict
@@ -367,7 +367,7 @@ def test_a_step_at_fault_is_no_event() -> None:
 
 
 def test_progress_and_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(exploration, "PROGRESS_SECONDS", 0)
     link = library("hybrid_basic").links[0]
 
     def interrupt(progress: Progress) -> None:

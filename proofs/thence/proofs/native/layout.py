@@ -21,11 +21,13 @@ WORD = 64
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Bits for the numbers of local states and of packets (plus one), and slots for packets in flight."""
+    """Bits for the numbers of local states, of packets (plus one) and of a companion's states, and slots for packets in
+    flight."""
 
     local_bits: int
     packet_bits: int
     slots: int
+    follower_bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Shape:
         guarded: whether the protocol lets the application wait (`when`), or programs do.
         places: how many places programs have. Where there are some, the number of a local state in a packed state is
             that of the interpreter's local state times `places`, plus the place in the process's program.
+        followed: whether a companion follows each step.
     """
 
     processes: int
@@ -55,6 +58,7 @@ class Shape:
     chooses: bool = False
     guarded: bool = False
     places: int = 1
+    followed: bool = False
 
     @property
     def bases(self) -> tuple[int, ...]:
@@ -105,6 +109,7 @@ def shape_of(system: System) -> Shape:
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
         not system.protocol.network.reordering, "total_order" in system.protocol.properties, system.interpreter.chooses,
         system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
+        system.companion is not None,
     )  # fmt: skip
 
 
@@ -166,8 +171,8 @@ class Layout:
     The fields: `locals`, `sends` by process; `ticks` by timer and process; `duplicates`, `losses` so far; `pasts`: by
     process, a mask of messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by
     process, those of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once
-    it is delivered; `order`: by message, those that some process delivered after it; `network`: packet numbers plus
-    one, then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending
+    it is delivered; `order`: by message, those that some process delivered after it; `follower`: the number of the
+    companion's state; `network`: packet numbers plus one, then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending
     order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
@@ -194,6 +199,7 @@ class Layout:
             "addressed": (shape.processes, shape.messages if shape.chosen else 0),
             "pastof": (shape.messages, shape.messages),
             "order": (shape.messages, shape.messages if shape.ordered else 0),
+            "follower": (1, self.capacity.follower_bits if shape.followed else 0),
         }
         placed = {name: Field(name, bits, _placed(count, bits, free)) for name, (count, bits) in wanted.items()}
         bits = self.capacity.packet_bits
@@ -241,7 +247,7 @@ class Layout:
         values: dict[str, Sequence[int]] = {
             "locals": numbers_of_locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
             "losses": (state.losses,), "pasts": state.history.pasts, "due": due, "pastof": pastof,
-            "addressed": addressed, "order": order, "network": [number + 1 for number in network],
+            "addressed": addressed, "order": order, "follower": (state.follower,), "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:
@@ -285,7 +291,7 @@ class Layout:
             known, tuple(network if shape.fifo else reversed(network)),
             History(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
             read("ticks", shape.processes * len(shape.counted)),
-            read("duplicates", 1)[0], read("losses", 1)[0], places,
+            read("duplicates", 1)[0], read("losses", 1)[0], places, follower=read("follower", 1)[0],
         )  # fmt: skip
 
     def _destinations(self, process: int, bit: int, addressed: Sequence[int]) -> tuple[int, ...]:

@@ -4,6 +4,9 @@ The interpreter alone defines the steps of handlers: here its answers are writte
 of the local state, and the input. Its entry is the local state after it, and a list of operations on the rest of the
 global state; equal lists are kept once. Where the protocol chooses, the input in a key also has the number of an
 alternative, and an entry says whether there is a further one.
+
+The steps of a companion are entries, too. Their keys have the number of its state and of the act that it sees, and
+their entries its state after it.
 """
 
 from __future__ import annotations
@@ -16,7 +19,17 @@ from thence.dsl.run.actions import cause_of
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Packet
-from thence.proofs.native.code.cells import ALTERNATIVE, FINDINGS, KNOWN, MORE, STEP_FACTOR, Operation
+from thence.proofs.links.following import Following, companion_of
+from thence.proofs.native.code.cells import (
+    ALTERNATIVE,
+    BROKEN,
+    FINDINGS,
+    FOLLOWS,
+    KNOWN,
+    MORE,
+    STEP_FACTOR,
+    Operation,
+)
 from thence.proofs.native.inputs import Input, Inputs
 from thence.proofs.native.invariants import LocalJudge
 from thence.proofs.native.layout import Shape
@@ -118,7 +131,7 @@ class StepTable:
     `packets` holds, by number plus one, the receiver, and, in the upper half, the channel. `checks`: whether network
     sends are judged. `judge` says which invariants a step breaks; `symmetry` checks steps, and `measure` sees them.
     `locals_noted` and `packets_noted` have the numbers that native code may meet, in the order in which they came up,
-    closed under the symmetry; `locals_used` and `packets_used` are above all of them.
+    closed under the symmetry; `locals_used` and `packets_used` are above all of them. `companion` follows the system.
     """
 
     system: System
@@ -131,6 +144,7 @@ class StepTable:
     entries: HashedEntries = field(init=False, default_factory=HashedEntries)
     operations: WordLists = field(init=False, default_factory=WordLists)
     packets: Array = field(init=False)
+    companion: Following | None = field(init=False)
     locals_noted: dict[int, None] = field(init=False, default_factory=dict)
     packets_noted: dict[int, None] = field(init=False, default_factory=dict)
     locals_used: int = field(init=False, default=0)
@@ -138,9 +152,15 @@ class StepTable:
 
     def __post_init__(self) -> None:
         self.packets = Array(1 << 24)
+        self.companion = companion_of(self.system)
         self.inputs = Inputs(self.system, self.shape)
         for local in self.system.initial().locals:
             self._note_local(local * self.shape.places)
+
+    @property
+    def followers_used(self) -> int:
+        """How many states of the companion have a number."""
+        return 0 if self.companion is None else self.companion.size
 
     def fill(self, keys: Iterable[int]) -> None:
         """Asks the interpreter for the steps with these keys.
@@ -178,6 +198,8 @@ class StepTable:
         self.packets.view(0, len(packets) // 8)[:] = packets
 
     def _entry(self, key: int) -> int:
+        if key & FOLLOWS:
+            return self._entry_of_companion((key ^ FOLLOWS) >> 32, key & _HALF)
         local, given = key >> 32, key & _HALF
         asked = self.inputs[given & _INPUT if self.shape.chooses else given]
         if self.shape.guarded and self._refuses(local, asked):
@@ -192,6 +214,11 @@ class StepTable:
             raise MemoryError("there are too many different steps")
         chosen = replace(asked, action=asked.action._replace(script=scripts[alternative]))
         return self._entry_of(local, chosen) | (MORE if alternative + 1 < len(scripts) else 0)
+
+    def _entry_of_companion(self, follower: int, act: int) -> int:
+        assert self.companion is not None
+        after = self.companion.step(follower, act)
+        return KNOWN | (after if isinstance(after, int) else BROKEN)
 
     def _entry_of(self, local: int, known: Input) -> int:
         process, place = known.action.process, local % self.shape.places
@@ -210,6 +237,9 @@ class StepTable:
             self.measure.see(local, cause_of(known.action, known.message), after, emissions)
         self._note_local(after)
         found: list[int] = []
+        if self.companion is not None:
+            act = self.companion.act(local // self.shape.places, known.action, known.message, emissions)
+            found = [] if act is None else [Operation.FOLLOW | act << 8, 0]
         for emission in emissions:
             found += self._operations_of(known.action.process, emission)
         for invariant in self._broken(known.action.process, after):

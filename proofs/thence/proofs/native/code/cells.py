@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "fault", "delivered")
+FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "fault", "delivered", "link")
 """The properties that the generated code judges by itself, apart from invariants of one process."""
 
 NEVER = (1 << 64) - 1
@@ -156,6 +156,7 @@ class Operation(IntEnum):
     FAULT = 4
     BREAK = 5
     REFUSE = 6
+    FOLLOW = 7
 
 
 KNOWN = 1 << 61
@@ -163,6 +164,12 @@ KNOWN = 1 << 61
 
 MORE = 1 << 60
 """Bit of an entry: the step has another alternative, by what the protocol chooses."""
+
+BROKEN = 1 << 60
+"""Bit of the entry of a companion's step: there is none."""
+
+FOLLOWS = 1 << 63
+"""Bit of the key of a companion's step, which has the number of its state in the upper half, and that of the act."""
 
 ALTERNATIVE = 20
 """Of the input in a key: from this bit on stands the number of the alternative, where the protocol chooses."""
