@@ -88,12 +88,15 @@ class MachineRun:
     tree: Edges = ()
     _transitions: dict[str, _Transition] = field(init=False, default_factory=dict)
     _symbols: tuple[ir.Symbol, ...] = field(init=False, default=())
-    _stand_ins: int = field(init=False, default=1)
+    _stand_ins: tuple[Message, ...] = field(init=False, default=())
+    _seen: tuple[MachineState, dict[str, Callable[..., Value]]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         names = Names({})
         positions = {symbol.name: len(HISTORY_RELATIONS) + at for at, symbol in enumerate(self.machine.symbols)}
         self._symbols = self.machine.symbols
+        most = max(map(_messages_at_once, self.machine.transitions), default=1)
+        self._stand_ins = tuple(Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, most + 1))
         for transition in self.machine.transitions:
             guards = tuple(
                 (_last_parameter(transition, guard.body), guard, compile_expression(guard.body, names))
@@ -110,7 +113,6 @@ class MachineRun:
                 for update in transition.updates
             )
             self._transitions[transition.name] = _Transition(transition, guards, updates)
-            self._stand_ins = max(self._stand_ins, _messages_at_once(transition))
 
     def initial(self) -> MachineState:
         """Every relation empty, every function zero; but see NOTE(order)."""
@@ -248,11 +250,16 @@ class MachineRun:
 
     def _frame(self, state: MachineState, arguments: Sequence[Value]) -> Frame:
         named = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
-        stand_ins = [Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, self._stand_ins + 1)]
-        return Frame(processes=self.processes, symbols=self.symbols(state), messages=[*sorted(named), *stand_ins])
+        messages = [*sorted(named), *self._stand_ins]
+        return Frame(processes=self.processes, symbols=self.symbols(state), messages=messages)
 
     def symbols(self, state: MachineState) -> dict[str, Callable[..., Value]]:
         """What the relations and functions of the machine, built in or its own, are in a state."""
+        if self._seen is None or self._seen[0] is not state:  # several steps in a row are often from one state
+            self._seen = state, self._symbols_in(state)
+        return self._seen[1]
+
+    def _symbols_in(self, state: MachineState) -> dict[str, Callable[..., Value]]:
         symbols: dict[str, Callable[..., Value]] = {"src": _source}
         if self.machine.delivery == "unicast":
             symbols["dst"] = _destination

@@ -87,10 +87,12 @@ class _Clause:
 
 @dataclass(slots=True)
 class LinkRun:
-    """Replays a protocol's events in the machine of `link`."""
+    """Replays a protocol's events in the machine of `link`. `sees_network`: an invariant of the link speaks of packets in
+    flight."""
 
     link: ir.Link
     system: System
+    sees_network: bool = field(init=False)
     _run: MachineRun = field(init=False)
     _clauses: tuple[_Clause, ...] = field(init=False)
     _invariants: tuple[tuple[ir.NamedFormula, Evaluator], ...] = field(init=False)
@@ -98,6 +100,7 @@ class LinkRun:
     _interned: dict[MachineState, MachineState] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.sees_network = sees_network(self.link.invariants)
         workload = self.system.workload
         ends = [(src, dsts) for src in range(workload.processes) for dsts in workload.choices(src)]
         self._run = MachineRun(self.link.machine, workload.processes, ends, self.system.interpreter.tree)
@@ -126,11 +129,6 @@ class LinkRun:
             for tree in (clause.declaration.when, *(target.arguments for target in clause.declaration.targets))
             for node in nodes(tree)
         )
-
-    @property
-    def sees_network(self) -> bool:
-        """Whether an invariant of the link speaks of packets in flight."""
-        return sees_network(self.link.invariants)
 
     def concerns(self, event: Event) -> bool:
         """Whether some clause is about events of this kind."""
@@ -183,7 +181,7 @@ class LinkRun:
             processes=self.system.workload.processes,
             all_states=self.system.locals_of(state),
             symbols=self._run.symbols(follower.machine),
-            flying=[self.system.packet(number) for number in state.network],
+            flying=[self.system.packet(number) for number in state.network] if self.sees_network else (),
             fifo=not self.system.protocol.network.reordering,
             messages=sorted(message for (message,) in follower.machine[SENT]),
         )

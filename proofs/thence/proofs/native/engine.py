@@ -66,13 +66,13 @@ class Sample:
     local_states: int = 32
     packets: int = 8
     in_flight: int = 4
-    followers: int = 0
+    followers: int = 1024
 
     @staticmethod
     def of(system: System, states: Collection[State]) -> Sample:
         """Of some states of the system, and of its tables."""
         companion = companion_of(system)
-        followers = 0 if companion is None else companion.size
+        followers = 1 if companion is None else companion.size
         return Sample(*system.sizes, max(len(state.network) for state in states), followers)
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from thence.dsl.run.actions import State
@@ -140,9 +140,7 @@ class Field:
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Word and shift of each element."""
-        for run in self.runs:
-            for offset in range(run.count):
-                yield run.word, run.shift + offset * self.bits
+        return iter(_places(self.runs, self.bits))
 
     def read(self, words: Sequence[int]) -> tuple[int, ...]:
         """All elements."""
@@ -162,6 +160,11 @@ class Field:
     def mask(self, word: int) -> int:
         """All bits of the field in `word`."""
         return self.splat(word) * ((1 << self.bits) - 1)
+
+
+@lru_cache(maxsize=1024)
+def _places(runs: tuple[FieldRun, ...], bits: int) -> tuple[tuple[int, int], ...]:
+    return tuple((run.word, run.shift + offset * bits) for run in runs for offset in range(run.count))
 
 
 @dataclass(frozen=True)
