@@ -11,8 +11,8 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes, locate
-from thence.proofs.explore.exploration import Progress
 from thence.proofs.explore import exploration
+from thence.proofs.explore.exploration import Progress
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.proofs.scopes.scopes import check_links, check_mutant
 from thence.spec.verdict import Verdict

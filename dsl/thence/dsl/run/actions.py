@@ -71,8 +71,8 @@ class Outcome:
 
 
 class Companion(Protocol):
-    """A second system that follows each step of a protocol, such as the machine of a link. Its states have numbers, from
-    0, the initial one; they are `State.follower`."""
+    """A second system that follows each step of a protocol, such as the machine of a link. Its states have numbers,
+    from 0, the initial one; they are `State.follower`."""
 
     def along(self, state: State, action: Action, outcome: Outcome) -> Outcome:
         """The outcome of the protocol's step in `state`, with the companion's state after it, or what it says against

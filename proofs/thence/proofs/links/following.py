@@ -20,7 +20,7 @@ from thence.proofs.links.link_run import Broken, Event, Follower, LinkRun
 
 
 class Act(NamedTuple):
-    """What a machine sees of a step: its events, and the local state before them, where clauses read it, otherwise 0."""
+    """What a machine sees of a step: its events; the local state before them, where clauses read it, otherwise 0."""
 
     process: int
     local: int
@@ -57,8 +57,8 @@ class Following:
         return ("locals", "follower", *["network"] * self.follow.sees_network)
 
     def act(self, local: int, action: Action, message: Message | None, emissions: tuple[Emission, ...]) -> int | None:
-        """What the machine sees of a step from the local state `local`, in which the process sends `message`, if any; None
-        if nothing."""
+        """What the machine sees of a step from the local state `local`, in which the process sends `message`, if any;
+        None if nothing."""
         events = tuple(filter(self.follow.concerns, self.follow.events(action, message, emissions)))
         if not events:
             return None

@@ -87,8 +87,8 @@ class _Clause:
 
 @dataclass(slots=True)
 class LinkRun:
-    """Replays a protocol's events in the machine of `link`. `sees_network`: an invariant of the link speaks of packets in
-    flight."""
+    """Replays a protocol's events in the machine of `link`. `sees_network`: an invariant of the link speaks of packets
+    in flight."""
 
     link: ir.Link
     system: System

@@ -175,8 +175,8 @@ class Layout:
     process, a mask of messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by
     process, those of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once
     it is delivered; `order`: by message, those that some process delivered after it; `follower`: the number of the
-    companion's state; `network`: packet numbers plus one, then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending
-    order.
+    companion's state; `network`: packet numbers plus one, then zeros. On reordering networks the packets are
+    descending, on FIFO networks by channel, then in sending order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
     `storage`: which states are kept.
@@ -250,7 +250,8 @@ class Layout:
         values: dict[str, Sequence[int]] = {
             "locals": numbers_of_locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
             "losses": (state.losses,), "pasts": state.history.pasts, "due": due, "pastof": pastof,
-            "addressed": addressed, "order": order, "follower": (state.follower,), "network": [number + 1 for number in network],
+            "addressed": addressed, "order": order, "follower": (state.follower,),
+            "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:
