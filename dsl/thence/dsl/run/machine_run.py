@@ -312,7 +312,8 @@ def _compiled_change(update: ir.Update, transition: ir.Transition, relations: Ma
     source = Source()
     read = (update.arguments, update.value)
     terms = _at_hand(source, read, [each.name for each in transition.parameters], relations)
-    inner, loops = terms, []
+    inner = terms
+    loops: list[str] = []
     for binder in update.binders:
         name = source.fresh(binder.name)
         domain = "range(frame.processes)" if binder.type == PROCESS else "frame.messages"
@@ -365,9 +366,7 @@ def _last_parameter(transition: ir.Transition, formula: ir.Expr) -> int:
     return max(places, default=0)
 
 
-def _is_true(
-    guard: _Guard, frame: Frame, state: MachineState, names: Sequence[str], values: Sequence[Value]
-) -> bool:
+def _is_true(guard: _Guard, frame: Frame, state: MachineState, names: Sequence[str], values: Sequence[Value]) -> bool:
     frame.locals = dict(zip(names, values, strict=False))
     return bool(guard(frame, state))
 

@@ -202,9 +202,7 @@ class LinkRun:
         after = self.take(follower, action.process, local, events)
         return after if isinstance(after, Broken) else self.disagreement(after, outcome.state) or after
 
-    def take(
-        self, follower: Follower, process: int, local: LocalState, events: Iterable[Event]
-    ) -> Follower | Broken:
+    def take(self, follower: Follower, process: int, local: LocalState, events: Iterable[Event]) -> Follower | Broken:
         """The machine's side after events of one step of the process, which was in the state `local` before it; or the
         first that the machine refuses. Raises: Fault, where the machine's internal transitions have no end."""
         for event in events:
