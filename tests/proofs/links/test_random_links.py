@@ -132,10 +132,10 @@ def facts(found: Exploration) -> tuple[object, ...]:
 
 
 @pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 60, 12))
+@pytest.mark.parametrize("start", range(0, 24, 8))
 def test_random_links(specify: Specify, start: int) -> None:
     met: Counter[str] = Counter()
-    for seed in range(start, start + 12):
+    for seed in range(start, start + 8):
         draw = Draw(seed)
         text = draw.text()
         (protocol,) = specify(text).protocols
@@ -148,7 +148,7 @@ def test_random_links(specify: Specify, start: int) -> None:
         assert not differences, seed
         met["compared"] += 1
         met["refuted"] += LINK in expected.violations
-    assert met["compared"] > 2
+    assert met["compared"] > 1
     assert met["refuted"] < met["compared"]
 
 
