@@ -9,8 +9,9 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.engines import explore
+from thence.proofs.links.link_run import Broken
 from thence.proofs.prove import prove_specification
-from thence.proofs.scopes.link import Broken, LinkCheck, check_link
+from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Verdict
 

@@ -63,6 +63,11 @@ def explore(
     return result
 
 
+def explored(request: ExplorationRequest, method: Method = AS_SUITS) -> Exploration:
+    """Explores what is requested, by the engine of the method. Raises: as `explore`."""
+    return _explored(request, method)[0]
+
+
 def _never(system: System) -> frozenset[str]:
     """What no step of a process does, of all that the search met."""
     delivers = fires = False

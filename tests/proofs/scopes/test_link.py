@@ -11,8 +11,8 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes, locate
-from thence.proofs.explore.exploration import Progress
-from thence.proofs.scopes import link as links
+from thence.proofs.explore import exploration
+from thence.proofs.explore.exploration import Engine, Method, Progress
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.proofs.scopes.scopes import check_links, check_mutant
 from thence.spec.verdict import Verdict
@@ -367,7 +367,7 @@ def test_a_step_at_fault_is_no_event() -> None:
 
 
 def test_progress_and_interrupt(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(exploration, "PROGRESS_SECONDS", 0)
     link = library("hybrid_basic").links[0]
 
     def interrupt(progress: Progress) -> None:
@@ -606,3 +606,39 @@ def test_a_mutant_breaks_its_link_if_it_breaks_one_of_several(specify: Callable[
     found = specify(SENT_TWICE)
     (result,) = check_mutant(found, found.mutants[1])
     assert (result.verdict, result.facts["machine"]) == (Verdict.REFUTED, "single")
+
+
+AGAIN = """
+protocol again:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state: got: set of message
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    deliver m
+    got.add(m)
+  periodically:
+    for m in got: deliver m
+
+scope s of again:
+  processes 2
+  sends 1, 0
+
+machine once:
+  transition causal_send(m: message): pass
+  transition deliver(m: message): require sent(m) and not delivered(m)
+  prove no_creation
+
+conforms again to once:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+"""
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "native"])
+def test_a_timer_that_only_delivers_again_is_an_event(specify: Library, engine: Engine) -> None:
+    """It leaves the protocol where it was, and yet the machine has a say."""
+    (link,) = specify(AGAIN).links
+    found = check_link(link, link.protocol, link.scopes[0].workload, method=Method(engine))
+    assert found.broken is not None and found.broken.refusal.guard == "sent(m) and not delivered(m)"
+    assert len(found.steps) == 3

@@ -15,8 +15,10 @@ from thence.conformance.mutation.protocol_judge import larger_workload, usual_wo
 from thence.dsl import ir
 from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.scoped import bare
 from thence.dsl.run.system import System
-from thence.proofs.scopes.link import Broken, Disagreement, Follower, LinkRun, explore_link
+from thence.proofs.links.link_run import Broken, Disagreement, Follower, LinkRun
+from thence.proofs.scopes.link import explore_link
 from thence.proofs.scopes.reports import describe
 from thence.spec.words import counted
 
@@ -80,7 +82,7 @@ def linked_scopes(link: ir.Link) -> Iterator[LinkedScope]:
     protocol = link.protocol
     small = usual_workloads(protocol)[:SMALL]
     for workload in dict.fromkeys((*small, *(scope.workload for scope in link.scopes))):
-        follow = LinkRun(link, System(protocol, workload))
+        follow = LinkRun(link, system_of(bare(protocol), workload))
         check = explore_link(follow)
         if check.why_incomplete == "interrupted":
             raise KeyboardInterrupt
@@ -91,7 +93,7 @@ def linked_scopes(link: ir.Link) -> Iterator[LinkedScope]:
     if any(handler.event == "periodically" for handler in protocol.handlers):
         larger += [replace(workload, ticks=EARLY, timers=()) for workload in larger]
     for workload in dict.fromkeys(larger):
-        follow = LinkRun(link, system_of(protocol, workload))
+        follow = LinkRun(link, system_of(bare(protocol), workload))
         if follow.broken_axioms():
             continue
         runs = tuple(_random_run(follow.system, seed) for seed in range(RUNS))

@@ -14,6 +14,9 @@ COMPLETES: Final = "completes"
 FAULT: Final = "fault"
 """Property: no step of the protocol does what has no meaning."""
 
+LINK: Final = "link"
+"""Property: every event of the protocol is enabled in the machine that follows it, and both agree."""
+
 
 def undefined(witness: str) -> str:
     """The name under which a `reachable` formula is found to have no value in a state.

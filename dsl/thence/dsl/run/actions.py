@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from thence.dsl import ir
 from thence.dsl.run.causality import Finding, History
@@ -22,7 +22,8 @@ class State(NamedTuple):
     The network is a multiset, kept ascending; on FIFO networks a sequence, each channel in sending order. `places`:
     how many steps of its program each process has made, where there are programs. `ticks`: of each timer
     and input that the scope counts, one after the other, how often it has come at each process. `owed`: the bits of
-    what is promised and has not come so far, see `promises`.
+    what is promised and has not come so far, see `promises`. `follower`: the number of the
+    companion's state.
     """
 
     locals: tuple[int, ...]
@@ -34,6 +35,7 @@ class State(NamedTuple):
     losses: int
     places: tuple[int, ...] = ()
     owed: int = 0
+    follower: int = 0
 
 
 class Action(NamedTuple):
@@ -66,6 +68,21 @@ class Outcome:
     findings: tuple[Finding, ...]
     subject: Message | None = None
     guards: tuple[Guard, ...] = ()
+
+
+class Companion(Protocol):
+    """A second system that follows each step of a protocol, such as the machine of a link. Its states have numbers,
+    from 0, the initial one; they are `State.follower`."""
+
+    def along(self, state: State, action: Action, outcome: Outcome) -> Outcome:
+        """The outcome of the protocol's step in `state`, with the companion's state after it, or what it says against
+        the step.
+
+        Raises: Fault, where its own step has no end.
+        """
+
+    def broken(self, state: State) -> tuple[Finding, ...]:
+        """What it says against a state."""
 
 
 def cause_of(action: Action, message: Message | None) -> GivenCause:

@@ -240,6 +240,7 @@ class Terms:
         known: how names are read that the text binds; others are locals of the frame.
         bound: the names of Python that the expression itself binds.
         frame: how parts of the frame are read, where the text has them at hand.
+        applied: how symbols of a machine are applied, where the text has them at hand, with {} for the arguments.
     """
 
     source: Source
@@ -247,6 +248,7 @@ class Terms:
     known: Mapping[str, str] = field(default_factory=dict)
     bound: tuple[str, ...] = ()
     frame: Mapping[str, str] = field(default_factory=dict)
+    applied: Mapping[str, str] = field(default_factory=dict)
 
     def of_frame(self, name: str) -> str:
         """The part of the frame with this name."""
@@ -303,7 +305,8 @@ class Terms:
             case ir.Apply(symbol="window", arguments=arguments):
                 return f"({bare(arguments[0])}, ())"
             case ir.Apply(symbol=symbol, arguments=arguments):
-                return f"frame.symbols[{symbol!r}]({', '.join(map(bare, arguments))})"
+                applied = self.applied.get(symbol, f"frame.symbols[{symbol!r}]({{}})")
+                return applied.format(", ".join(map(bare, arguments)))
             case ir.Not(operand=operand):
                 return f"not {text(operand)}"
             case ir.Connective(operator="and" | "or" as operator, left=left, right=right):

@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 from thence.dsl import ir
 from thence.dsl.ir.topology import Edges, path
 from thence.dsl.ir.traversal import nodes
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
-from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS
+from thence.dsl.run.evaluate import Frame, Names, Source, Terms, compile_expression
 from thence.dsl.run.execute import telling_parts
 from thence.dsl.run.values import Fault, Message, Value, show
 from thence.dsl.write.show import show_expression
@@ -58,20 +58,30 @@ class Refusal:
         return f"{self.guard} ({values})" if values else self.guard
 
 
+_Guard: TypeAlias = Callable[[Frame, Sequence[frozenset[tuple[Value, ...]]]], bool]
+"""Of a frame with the parameters, and the tables of the state."""
+
+_Change: TypeAlias = Callable[
+    [Frame, Sequence[frozenset[tuple[Value, ...]]]], tuple[set[tuple[Value, ...]], set[tuple[Value, ...]]]
+]
+"""Of the same: the arguments at which a symbol changes, and the entries that come there."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Update:
     position: int
-    arguments: tuple[Evaluator, ...]
-    value: Evaluator
-    binders: tuple[ir.Variable, ...]
+    change: _Change
     relation: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Transition:
+    """`named`: whether its formulas need the symbols of the frame, since a function of the machine is among them."""
+
     declaration: ir.Transition
-    guards: tuple[tuple[int, ir.NamedFormula, Evaluator], ...]
+    guards: tuple[tuple[int, ir.NamedFormula, _Guard], ...]
     updates: tuple[_Update, ...]
+    named: bool
 
 
 @dataclass(slots=True)
@@ -88,29 +98,33 @@ class MachineRun:
     tree: Edges = ()
     _transitions: dict[str, _Transition] = field(init=False, default_factory=dict)
     _symbols: tuple[ir.Symbol, ...] = field(init=False, default=())
-    _stand_ins: int = field(init=False, default=1)
+    _stand_ins: tuple[Message, ...] = field(init=False, default=())
+    _seen: tuple[MachineState, dict[str, Callable[..., Value]]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        names = Names({})
-        positions = {symbol.name: len(HISTORY_RELATIONS) + at for at, symbol in enumerate(self.machine.symbols)}
         self._symbols = self.machine.symbols
+        positions = {symbol.name: at for at, symbol in enumerate(self._symbols, len(HISTORY_RELATIONS))}
+        relations = {name: at for at, name in enumerate(HISTORY_RELATIONS)}
+        relations |= {symbol.name: positions[symbol.name] for symbol in self._symbols if symbol.result == BOOL}
+        functions = positions.keys() - relations.keys()
+        most = max(map(_messages_at_once, self.machine.transitions), default=1)
+        self._stand_ins = tuple(Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, most + 1))
         for transition in self.machine.transitions:
             guards = tuple(
-                (_last_parameter(transition, guard.body), guard, compile_expression(guard.body, names))
+                (_last_parameter(transition, guard.body), guard, _compiled_guard(guard.body, transition, relations))
                 for guard in transition.requires
             )
             updates = tuple(
                 _Update(
                     positions[update.symbol],
-                    tuple(compile_expression(argument, names) for argument in update.arguments),
-                    compile_expression(update.value, names),
-                    update.binders,
-                    self._symbols[positions[update.symbol] - len(HISTORY_RELATIONS)].result == BOOL,
+                    _compiled_change(update, transition, relations),
+                    update.symbol in relations,
                 )
                 for update in transition.updates
             )
-            self._transitions[transition.name] = _Transition(transition, guards, updates)
-            self._stand_ins = max(self._stand_ins, _messages_at_once(transition))
+            applied = {node.symbol for node in nodes(transition) if isinstance(node, ir.Apply)}
+            named = not applied.isdisjoint(functions)
+            self._transitions[transition.name] = _Transition(transition, guards, updates, named)
 
     def initial(self) -> MachineState:
         """Every relation empty, every function zero; but see NOTE(order)."""
@@ -152,18 +166,17 @@ class MachineRun:
         history = "" if self.machine.delivery == "off" else name
         if history == "causal_send":
             state = _named(state, arguments[0])
-        frame = self._frame(state, arguments)
+        frame = self._frame(state, arguments, named=transition.named)
         parameters = transition.declaration.parameters
-        local = dict(zip([parameter.name for parameter in parameters], arguments, strict=True))
+        frame.locals = dict(zip([parameter.name for parameter in parameters], arguments, strict=True))
         if history == "causal_send" and (arguments[0],) in state[SENT]:
             return Refusal(name, "not sent(m)")
         for _, requirement, guard in transition.guards:
-            frame.locals = dict(local)
-            if not guard(frame):
+            if not guard(frame, state):
                 return Refusal(name, requirement.name, requirement)
         changed = list(state)
         for update in transition.updates:
-            self._update(frame, local, update, state, changed)
+            _apply(update, update.change(frame, state), state, changed)
         for position in {update.position for update in transition.updates}:
             _refuse_unsent_pairs(name, changed[position] - state[position])
         match history:
@@ -181,7 +194,8 @@ class MachineRun:
         """The arguments for which the transition is enabled: in the place of None the first process or sent message
         that makes it so, those of earlier places first. Where nothing does, a guard on which the search ended."""
         transition = self._transitions[name]
-        frame = self._frame(state, [argument for argument in arguments if argument is not None])
+        given = [argument for argument in arguments if argument is not None]
+        frame = self._frame(state, given, named=transition.named)
         names = [parameter.name for parameter in transition.declaration.parameters]
         sent = sorted(message for (message,) in state[SENT])
         found: list[tuple[Value, ...]] = [()]
@@ -193,7 +207,7 @@ class MachineRun:
                 return Refusal(name, "a message was sent")
             for last, requirement, guard in transition.guards:
                 if last == place:
-                    found = [chosen for chosen in found if _is_true(guard, frame, names, chosen)]
+                    found = [chosen for chosen in found if _is_true(guard, frame, state, names, chosen)]
                     if not found:
                         return Refusal(name, requirement.name, requirement)
         return found[0]
@@ -246,13 +260,18 @@ class MachineRun:
                 if not isinstance(after, Refusal):
                     yield after
 
-    def _frame(self, state: MachineState, arguments: Sequence[Value]) -> Frame:
-        named = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
-        stand_ins = [Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, self._stand_ins + 1)]
-        return Frame(processes=self.processes, symbols=self.symbols(state), messages=[*sorted(named), *stand_ins])
+    def _frame(self, state: MachineState, arguments: Sequence[Value], *, named: bool = True) -> Frame:
+        known = {message for (message,) in state[SENT]} | {value for value in arguments if isinstance(value, Message)}
+        messages = [*sorted(known), *self._stand_ins]
+        return Frame(processes=self.processes, symbols=self.symbols(state) if named else {}, messages=messages)
 
     def symbols(self, state: MachineState) -> dict[str, Callable[..., Value]]:
         """What the relations and functions of the machine, built in or its own, are in a state."""
+        if self._seen is None or self._seen[0] is not state:  # several steps in a row are often from one state
+            self._seen = state, self._symbols_in(state)
+        return self._seen[1]
+
+    def _symbols_in(self, state: MachineState) -> dict[str, Callable[..., Value]]:
         symbols: dict[str, Callable[..., Value]] = {"src": _source}
         if self.machine.delivery == "unicast":
             symbols["dst"] = _destination
@@ -264,29 +283,67 @@ class MachineRun:
             symbols[symbol.name] = (_relation if symbol.result == BOOL else _function)(state[position])
         return symbols
 
-    def _update(
-        self, frame: Frame, local: dict[str, Value], update: _Update, state: MachineState, changed: Tables
-    ) -> None:
-        gone: set[tuple[Value, ...]] = set()
-        come: set[tuple[Value, ...]] = set()
-        for values in product(*[self._domain(frame, binder.type) for binder in update.binders]):
-            frame.locals = local | dict(zip([binder.name for binder in update.binders], values, strict=True))
-            key = tuple(argument(frame) for argument in update.arguments)
-            value = update.value(frame)
-            gone.add(key)
-            if value:
-                come.add(key if update.relation else (*key, value))
-        if update.relation:
-            changed[update.position] = (state[update.position] - gone) | come
-        else:
-            kept = frozenset(entry for entry in state[update.position] if entry[:-1] not in gone)
-            changed[update.position] = kept | come
 
-    def _domain(self, frame: Frame, type_: Type) -> Iterator[Value]:
-        if type_ == PROCESS:
-            return iter(range(self.processes))
-        assert type_ == MESSAGE, type_
-        return iter(frame.messages)
+def _at_hand(source: Source, tree: object, parameters: Sequence[str], relations: Mapping[str, int]) -> Terms:
+    """The terms of a function (frame, tables) for an expression of a transition. They read parameters and tables from
+    names of Python, which `_read` defines."""
+    known = {name: source.fresh(name) for name in parameters}
+    applied = {"src": "({}).src", "dst": "({}).dsts[0]", "to": f"{source.object(_goes_to)}({{}})"}
+    for symbol in dict.fromkeys(node.symbol for node in nodes(tree) if isinstance(node, ir.Apply)):
+        if symbol in relations:
+            applied[symbol] = f"(({{}},) in tables[{relations[symbol]}])"
+    return Terms(source, {}, known=known, applied=applied)
+
+
+def _read(terms: Terms) -> list[str]:
+    return [f"{text} = frame.locals.get({name!r})" for name, text in terms.known.items()]
+
+
+def _compiled_guard(formula: ir.Expr, transition: ir.Transition, relations: Mapping[str, int]) -> _Guard:
+    source = Source()
+    terms = _at_hand(source, formula, [each.name for each in transition.parameters], relations)
+    body = terms.bare(formula)
+    lines = source.lines("def guard(frame, tables):", [f"return {body}"], _read(terms))
+    (guard,) = source.functions(lines).values()
+    return guard
+
+
+def _compiled_change(update: ir.Update, transition: ir.Transition, relations: Mapping[str, int]) -> _Change:
+    source = Source()
+    read = (update.arguments, update.value)
+    terms = _at_hand(source, read, [each.name for each in transition.parameters], relations)
+    inner = terms
+    loops: list[str] = []
+    for binder in update.binders:
+        name = source.fresh(binder.name)
+        domain = "range(frame.processes)" if binder.type == PROCESS else "frame.messages"
+        loops.append(f"{' ' * len(loops)}for {name} in {domain}:")
+        inner = inner.binding({binder.name: name})
+    key = f"({''.join(f'{inner.bare(argument)}, ' for argument in update.arguments)})"
+    value = inner.bare(update.value)
+    space = " " * len(loops)
+    entry = "key" if update.symbol in relations else "(*key, value)"
+    body = [
+        "gone, come = set(), set()", *loops, f"{space}key, value = {key}, {value}", f"{space}gone.add(key)",
+        f"{space}if value: come.add({entry})", "return gone, come",
+    ]  # fmt: skip
+    lines = source.lines("def change(frame, tables):", body, _read(terms))
+    (change,) = source.functions(lines).values()
+    return change
+
+
+def _apply(
+    update: _Update,
+    change: tuple[set[tuple[Value, ...]], set[tuple[Value, ...]]],
+    state: MachineState,
+    changed: Tables,
+) -> None:
+    gone, come = change
+    if update.relation:
+        changed[update.position] = (state[update.position] - gone) | come
+    else:
+        kept = frozenset(entry for entry in state[update.position] if entry[:-1] not in gone)
+        changed[update.position] = kept | come
 
 
 def _with_values(term: Any, shown: Mapping[str, str]) -> Any:
@@ -309,9 +366,9 @@ def _last_parameter(transition: ir.Transition, formula: ir.Expr) -> int:
     return max(places, default=0)
 
 
-def _is_true(guard: Evaluator, frame: Frame, names: Sequence[str], values: Sequence[Value]) -> bool:
+def _is_true(guard: _Guard, frame: Frame, state: MachineState, names: Sequence[str], values: Sequence[Value]) -> bool:
     frame.locals = dict(zip(names, values, strict=False))
-    return bool(guard(frame))
+    return bool(guard(frame, state))
 
 
 def given_symbols(machine: ir.Machine) -> frozenset[str]:

@@ -42,6 +42,11 @@ def asked_of(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
     return protocol if len(promises) == len(protocol.promises) else replace(protocol, promises=promises)
 
 
+def bare(protocol: ir.Protocol) -> ir.Protocol:
+    """The protocol without anything that it states: only its steps are asked for."""
+    return replace(protocol, properties=(), invariants=(), rest=(), witnesses=(), promises=())
+
+
 def watching(protocol: ir.Protocol, properties: Iterable[str]) -> ir.Protocol:
     """The protocol, claiming those of the `WATCHED` properties that are asked for: the system then judges them."""
     asked = {*properties}

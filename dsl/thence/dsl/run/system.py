@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import judged_in_steps, sees_network
-from thence.dsl.run.actions import Action, Outcome, State, acts_of, cause_of
+from thence.dsl.run.actions import Action, Companion, Outcome, State, acts_of, cause_of
 from thence.dsl.run.broken import broken_at_rest, broken_invariant, disturbs
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.choices import Choices, Chosen
@@ -29,7 +29,8 @@ class System:
 
     `counted` are the timers and inputs of which the scope says how often they come: those in `State.ticks`, in this
     order. `rested`: a state was judged in which nothing can happen any more. `sees_network`: some formula
-    speaks of packets in flight. `of_steps` are the names of the formulas about actions.
+    speaks of packets in flight. `of_steps` are the names of the formulas about actions. `companion`: follows each step;
+    states are judged by it alone.
     """
 
     protocol: ir.Protocol
@@ -41,6 +42,7 @@ class System:
     rested: bool = field(init=False, default=False)
     sees_network: bool = field(init=False, default=False)
     of_steps: frozenset[str] = field(init=False, default=frozenset())
+    companion: Companion | None = field(init=False, default=None)
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _watched: frozenset[str] = field(init=False, default=frozenset())
@@ -361,7 +363,7 @@ class System:
             return replace(outcome, state=state)
         if self.promises is not None:
             return replace(outcome, state=self._owing(outcome.state, state.owed))
-        return outcome
+        return outcome if self.companion is None else self.companion.along(state, action, outcome)
 
     def _applied(self, state: State, action: Action, observe: bool) -> Outcome:
         match action.kind:
@@ -533,6 +535,8 @@ class System:
         A `reachable` formula without a value is found as `undefined`. Formulas `at rest` are judged where nothing can
         happen any more; a promise without a value is broken.
         """
+        if self.companion is not None:
+            return self.companion.broken(state)
         found = self.interpreter.broken_invariants(self.locals_of(state), flying := self.flying(state))
         broken = tuple(broken_invariant(name, fault, self.protocol.witnesses) for name, fault in found)
         if self.protocol.rest and self.is_at_rest(state):

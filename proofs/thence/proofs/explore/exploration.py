@@ -18,6 +18,7 @@ from thence.dsl.run.system import System
 from thence.proofs.explore.crew import Crew
 from thence.proofs.fairness.fairness import Fairness, fairness_of, is_fair_turn, timers_of
 from thence.proofs.fairness.tails import Owed, Starvation, owed_in
+from thence.proofs.links.following import companion_of
 
 PROGRESS_SECONDS = 0.2
 
@@ -188,9 +189,11 @@ def saturated(system: System) -> bool:
 
 
 def replayed(system: System, finding: Finding, actions: list[Action]) -> Violation:
-    """Runs the counterexample again in a fresh interpreter; it must show the same finding."""
-    again = system_of(system.protocol, system.workload)
+    """Runs the counterexample again in a fresh interpreter, and machine; it must show the same finding."""
+    again, companion = system_of(system.protocol, system.workload), companion_of(system)
     again.adopt_packets(system)
+    if companion is not None:
+        again.companion = companion.again(again)
     steps = tuple(run(again, actions))
     confirmed = violates(again, steps, finding.property)
     assert confirmed, f"the interpreter does not confirm the counterexample to {finding.property}"

@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.quiescence import MOST_SETTLING, Unsettled, blocked, completed, stuck
 from thence.dsl.run.system import System
+from thence.dsl.run.values import Fault
 from thence.proofs.explore import exploration
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
@@ -61,7 +62,7 @@ class Interpretation:
             self.result.why_incomplete = "interrupted"
         except MemoryError:
             self.result.why_incomplete = "out of memory"
-        except TooManyOutcomes as why:
+        except (TooManyOutcomes, Fault) as why:
             self.result.why_incomplete = str(why)
         self.result.seconds = time.perf_counter() - self._started
         return self.result
@@ -160,6 +161,8 @@ class Interpretation:
 
     def _judge_endless(self) -> None:
         """Judges the runs that never come to rest, once every state is known."""
+        if self._faulty and LINK in self.request.properties - self.result.violations.keys():
+            self.result.undecided[LINK] = CUT_SHORT
         rests = not self._is_fair_to_packets or every_arrival_ends(self.request.system, self.origins)
         for name in self._open():
             tails = self._tails[name]
@@ -179,6 +182,8 @@ class Interpretation:
 
     def _broken(self, state: State) -> tuple[Finding, ...]:
         protocol = self.request.system.protocol
+        if self.request.system.companion is not None:
+            return self.request.system.broken(state)
         if not protocol.formulas:
             return ()
         if protocol.rest or self.request.system.sees_network:  # depends on more than the processes' states

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import assert_never
 
 from thence.dsl.ir.observability import judged_in_states, judged_in_steps, sees_network
-from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED
+from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
 from thence.dsl.run.actions import State
 from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.quiescence import MOST_SETTLING, Unsettled, blocked, completed, stuck
 from thence.dsl.run.system import System
+from thence.dsl.run.values import Fault
 from thence.proofs.explore import exploration
 from thence.proofs.explore.crew import CrewLost
 from thence.proofs.explore.depth import expected_depth
@@ -30,6 +31,7 @@ from thence.proofs.explore.reductions import REDUCTIONS
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.fairness.tails import Tails
 from thence.proofs.fairness.termination import packets_end
+from thence.proofs.links.following import companion_of
 from thence.proofs.native.code.cells import MOST_INVARIANTS, MOST_PROMISED
 from thence.proofs.native.counterexamples import Counterexamples
 from thence.proofs.native.disk_search import DiskSearch
@@ -60,22 +62,26 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Sizes in a part of the states: numbers of local states and packets, packets in flight."""
+    """Sizes in a part of the states: numbers of local states and packets, packets in flight, states of a companion."""
 
     local_states: int = 32
     packets: int = 8
     in_flight: int = 4
+    followers: int = 1024
 
     @staticmethod
     def of(system: System, states: Collection[State]) -> Sample:
         """Of some states of the system, and of its tables."""
-        return Sample(*system.sizes, max(len(state.network) for state in states))
+        companion = companion_of(system)
+        followers = 1 if companion is None else companion.size
+        return Sample(*system.sizes, max(len(state.network) for state in states), followers)
 
     @property
     def capacity(self) -> Capacity:
         """A guess at the capacity that all states need; the search finds out where it is too small."""
         packet_bits = max(2, (self.packets * 3 // 2).bit_length())
-        return Capacity((16 * self.local_states).bit_length(), packet_bits, self.in_flight + 4)
+        follower_bits = (64 * self.followers).bit_length()
+        return Capacity((16 * self.local_states).bit_length(), packet_bits, self.in_flight + 4, follower_bits)
 
 
 def why_not(system: System) -> str | None:
@@ -181,6 +187,8 @@ class NativeEngine:
             assert self.request.storage == "disk", "workers keep states in files"
             self.allotment = Allotment(self.request.resources.memory or WORKER_MEMORY, 1)
         self._shape = shape_of(self.request.system)
+        if self._shape.followed and (self.request.storage != "exact" or self.request.reductions):
+            raise ValueError("a link is explored with all states kept, and without reductions")
         if self.request.storage == "layers" and self._shape.places > 1:
             raise NoMeasure("the application follows programs")
         measure = Measure(self.request.system) if self.request.storage == "layers" else None
@@ -194,6 +202,9 @@ class NativeEngine:
         local = judged_locally(system.protocol, MOST_INVARIANTS)
         self._elsewhere = {each.name for each in judged_in_states(system.protocol)} - {each.name for each in local}
         self._elsewhere |= {each.name for each in system.protocol.promises if is_partial(each)}
+        companion = companion_of(system)
+        if companion is not None and companion.judged_by:
+            self._elsewhere.add(LINK)
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, LocalJudge(system, local), self._symmetry(), measure)
 
@@ -284,7 +295,7 @@ class NativeEngine:
             self.result.why_incomplete = f"the {self.allotment.memory / 1e6:,.0f} MB for states are used up"
         except MemoryError:
             self.result.why_incomplete = "out of memory"
-        except TooManyOutcomes as why:
+        except (TooManyOutcomes, Fault) as why:
             self.result.why_incomplete = str(why)
         except OSError as error:
             self.result.why_incomplete = f"files of states: {error}"
@@ -335,8 +346,10 @@ class NativeEngine:
         """The kinds of states that the interpreter judges one of each, where it judges any."""
         properties, kinds = self.request.properties, dict[str, Kind]()
         if self._judges_elsewhere:
+            companion = companion_of(self.request.system)
             flying = ("network",) * self.request.system.sees_network
-            kinds["locals"] = (("locals", *flying), Quiet.NOT_ONLY)
+            seen = ("locals", *flying) if companion is None else companion.judged_by
+            kinds["locals"] = (seen, Quiet.NOT_ONLY)
         if properties & {formula.name for formula in self.request.system.protocol.rest}:
             kinds["rest"] = self._silent()
         if DEADLOCK_FREE in properties:
@@ -513,6 +526,8 @@ class NativeEngine:
     def _judge_endless(self, search: NativeSearch) -> None:
         """Judges the runs that never come to rest, once every state is known."""
         request = self.request
+        if LINK in request.properties - self.refuted and "fault" in search.found:
+            self.result.undecided[LINK] = CUT_SHORT
         if self.symmetry is not None and "blocked" in self._sieves and self.request.system.interpreter.has_timer:
             self.symmetry.check_taken()  # timers fire on where the search does not
         live = [name for name in (DELIVERED, *self._promised) if name in request.properties - self.refuted]

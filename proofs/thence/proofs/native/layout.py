@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from thence.dsl.run.actions import State
@@ -22,11 +22,13 @@ WORD = 64
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Bits for the numbers of local states and of packets (plus one), and slots for packets in flight."""
+    """Bits for the numbers of local states, of packets (plus one) and of a companion's states, and slots for packets in
+    flight."""
 
     local_bits: int
     packet_bits: int
     slots: int
+    follower_bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Shape:
         acts: whether formulas about actions are.
         places: how many places programs have. Where there are some, the number of a local state in a packed state is
             that of the interpreter's local state times `places`, plus the place in the process's program.
+        followed: whether a companion follows each step.
     """
 
     processes: int
@@ -62,6 +65,7 @@ class Shape:
     owed: int = 0
     joint: bool = False
     acts: bool = False
+    followed: bool = False
 
     @property
     def bases(self) -> tuple[int, ...]:
@@ -113,7 +117,7 @@ def shape_of(system: System) -> Shape:
         not system.protocol.network.reordering, "total_order" in system.protocol.properties, system.interpreter.chooses,
         system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
         0 if system.promises is None else len(system.promises.instances), is_joint(system),
-        acts_jointly(system),
+        acts_jointly(system), system.companion is not None,
     )  # fmt: skip
 
 
@@ -144,9 +148,7 @@ class Field:
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Word and shift of each element."""
-        for run in self.runs:
-            for offset in range(run.count):
-                yield run.word, run.shift + offset * self.bits
+        return iter(_places(self.runs, self.bits))
 
     def read(self, words: Sequence[int]) -> tuple[int, ...]:
         """All elements."""
@@ -168,6 +170,11 @@ class Field:
         return self.splat(word) * ((1 << self.bits) - 1)
 
 
+@lru_cache(maxsize=1024)
+def _places(runs: tuple[FieldRun, ...], bits: int) -> tuple[tuple[int, int], ...]:
+    return tuple((run.word, run.shift + offset * bits) for run in runs for offset in range(run.count))
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where everything is.
@@ -176,9 +183,9 @@ class Layout:
     promises that are open; `pasts`: by
     process, a mask of messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by
     process, those of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once
-    it is delivered; `order`: by message, those that some process delivered after it; `network`: packet numbers plus
-    one, then zeros. On reordering networks the packets are descending, on FIFO networks by channel, then in sending
-    order.
+    it is delivered; `order`: by message, those that some process delivered after it; `follower`: the number of the
+    companion's state; `network`: packet numbers plus one, then zeros. On reordering networks the packets are
+    descending, on FIFO networks by channel, then in sending order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
     `storage`: which states are kept.
@@ -205,6 +212,7 @@ class Layout:
             "addressed": (shape.processes, shape.messages if shape.chosen else 0),
             "pastof": (shape.messages, shape.messages),
             "order": (shape.messages, shape.messages if shape.ordered else 0),
+            "follower": (1, self.capacity.follower_bits if shape.followed else 0),
         }
         placed = {name: Field(name, bits, _placed(count, bits, free)) for name, (count, bits) in wanted.items()}
         bits = self.capacity.packet_bits
@@ -252,7 +260,8 @@ class Layout:
         values: dict[str, Sequence[int]] = {
             "locals": numbers_of_locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
             "losses": (state.losses,), "owed": (state.owed,), "pasts": state.history.pasts, "due": due,
-            "pastof": pastof, "addressed": addressed, "order": order, "network": [number + 1 for number in network],
+            "pastof": pastof, "addressed": addressed, "order": order, "follower": (state.follower,),
+            "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:
@@ -297,6 +306,7 @@ class Layout:
             History(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
             read("ticks", shape.processes * len(shape.counted)),
             read("duplicates", 1)[0], read("losses", 1)[0], places, read("owed", 1)[0],
+            follower=read("follower", 1)[0],
         )  # fmt: skip
 
     def _destinations(self, process: int, bit: int, addressed: Sequence[int]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from thence.dsl.ir.properties import DELIVERED
+from thence.dsl.ir.properties import DELIVERED, LINK
 from thence.dsl.run.actions import State
 from thence.proofs.explore.exploration import ExplorationRequest, Storage
 from thence.proofs.fairness.fairness import is_decided_at_rest
@@ -60,7 +60,7 @@ class NativeSearch:
         self.layout = Layout(table.shape, self.capacity, group, self.storage)
         judged = self.request.properties & set(FINDINGS)
         promised = {promise.name for promise in self.request.system.protocol.promises}
-        watched = {"fault"} if self.request.properties & {DELIVERED, *promised} else set()
+        watched = {"fault"} if self.request.properties & {DELIVERED, LINK, *promised} else set()
         if DELIVERED in judged and (table.shape.places > 1 or not is_decided_at_rest(self.request.system)):
             judged -= {DELIVERED}
         kernel = compile_kernel(self.layout, judged | watched)
@@ -180,12 +180,15 @@ class NativeSearch:
     def _check_capacity(self, *, overflowed: bool = False) -> None:
         """Raises Overflow where the layout is too small. `overflowed`: some state had no room for its packets."""
         local_bits, packet_bits, slots = self.capacity.local_bits, self.capacity.packet_bits, self.capacity.slots
+        follower_bits = self.capacity.follower_bits
         if self.table.locals_used > 1 << local_bits:
             local_bits += 2
         if self.table.packets_used + 1 >= 1 << packet_bits:
             packet_bits += 1
+        if self.table.followers_used > 1 << follower_bits:
+            follower_bits += 4
         if overflowed or self.team.overflowed:
             slots = self.layout.slots + max(4, self.layout.slots // 2)
-        wanted = Capacity(local_bits, packet_bits, slots)
+        wanted = Capacity(local_bits, packet_bits, slots, follower_bits)
         if wanted != self.capacity:
             raise Overflow(wanted)

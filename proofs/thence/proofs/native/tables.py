@@ -7,6 +7,9 @@ alternative, and an entry says whether there is a further one.
 
 What is judged by the states of several processes has keys of its own: the number of the states of the first processes,
 and the next one's; or the number of the states of all, and that of what was done in the step. See `Together`.
+
+The steps of a companion are entries, too. Their keys have the number of its state and of the act that it sees, and
+their entries its state after it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,18 @@ from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
-from thence.proofs.native.code.cells import ALTERNATIVE, FINDINGS, KNOWN, MORE, STEP_FACTOR, TOGETHER, Operation
+from thence.proofs.links.following import Following, companion_of
+from thence.proofs.native.code.cells import (
+    ALTERNATIVE,
+    BROKEN,
+    FINDINGS,
+    FOLLOWS,
+    KNOWN,
+    MORE,
+    STEP_FACTOR,
+    TOGETHER,
+    Operation,
+)
 from thence.proofs.native.inputs import Input, Inputs
 from thence.proofs.native.invariants import LocalJudge, StepJudge, Together
 from thence.proofs.native.layout import Shape
@@ -123,7 +137,7 @@ class StepTable:
     `packets` holds, by number plus one, the receiver, and, in the upper half, the channel. `checks`: whether network
     sends are judged. `judge` says which invariants a step breaks; `symmetry` checks steps, and `measure` sees them.
     `locals_noted` and `packets_noted` have the numbers that native code may meet, in the order in which they came up,
-    closed under the symmetry; `locals_used` and `packets_used` are above all of them.
+    closed under the symmetry; `locals_used` and `packets_used` are above all of them. `companion` follows the system.
     """
 
     system: System
@@ -138,6 +152,7 @@ class StepTable:
     entries: HashedEntries = field(init=False, default_factory=HashedEntries)
     operations: WordLists = field(init=False, default_factory=WordLists)
     packets: Array = field(init=False)
+    companion: Following | None = field(init=False)
     locals_noted: dict[int, None] = field(init=False, default_factory=dict)
     packets_noted: dict[int, None] = field(init=False, default_factory=dict)
     locals_used: int = field(init=False, default=0)
@@ -145,6 +160,7 @@ class StepTable:
 
     def __post_init__(self) -> None:
         self.packets = Array(1 << 24)
+        self.companion = companion_of(self.system)
         self.inputs = Inputs(self.system, self.shape)
         self.steps, self.together = StepJudge(self.system), Together(self.shape.processes)
         for local in self.system.initial().locals:
@@ -154,6 +170,11 @@ class StepTable:
     def names(self) -> tuple[str, ...]:
         """The properties that operations BREAK, by position."""
         return (*(invariant.name for invariant in self.judge.invariants), *self.steps.names)
+
+    @property
+    def followers_used(self) -> int:
+        """How many states of the companion have a number."""
+        return 0 if self.companion is None else self.companion.size
 
     def fill(self, keys: Iterable[int]) -> None:
         """Asks the interpreter for the steps with these keys.
@@ -208,6 +229,8 @@ class StepTable:
         return (Operation.OWE | kept << 8, given) if given or kept else ()
 
     def _entry(self, key: int) -> int:
+        if key & FOLLOWS:
+            return self._entry_of_companion((key ^ FOLLOWS) >> 32, key & _HALF)
         local, given = key >> 32, key & _HALF
         asked = self.inputs[given & _INPUT if self.shape.chooses else given]
         if self.shape.guarded and self._refuses(local, asked):
@@ -222,6 +245,11 @@ class StepTable:
             raise MemoryError("there are too many different steps")
         chosen = replace(asked, action=asked.action._replace(script=scripts[alternative]))
         return self._entry_of(local, chosen) | (MORE if alternative + 1 < len(scripts) else 0)
+
+    def _entry_of_companion(self, follower: int, act: int) -> int:
+        assert self.companion is not None
+        after = self.companion.step(follower, act)
+        return KNOWN | (after if isinstance(after, int) else BROKEN)
 
     def _entry_of(self, local: int, known: Input) -> int:
         process, place = known.action.process, local % self.shape.places
@@ -243,6 +271,9 @@ class StepTable:
         acts = self._acts(known, emissions)
         act = self.steps.number_of(acts)
         found: list[int] = [Operation.ACT | act << 8, 0] if act else []
+        if self.companion is not None:
+            seen = self.companion.act(local // self.shape.places, known.action, known.message, emissions)
+            found += [] if seen is None else [Operation.FOLLOW | seen << 8, 0]
         for emission in emissions:
             found += self._operations_of(process, emission)
         found += self._breaks(self._broken(process, after))

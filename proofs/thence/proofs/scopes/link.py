@@ -1,335 +1,29 @@
-"""Checks a link: every event that a protocol emits is enabled in its machine.
-
-The protocol is explored in a scope with the machine running along; each event of each explored edge is
-replayed in the machine, in the order of the handler. The same replay serves executions from elsewhere.
-"""
+"""Checks a link in a scope: the protocol is explored with the machine running along."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from thence.dsl import ir
-from thence.dsl.ir.constants import elaborated, values_of
-from thence.dsl.ir.types import MESSAGE, Type
-from thence.dsl.run.actions import Action, Outcome, State
-from thence.dsl.run.choices import TooManyOutcomes
-from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
-from thence.dsl.run.execute import Delivered
+from thence.dsl.ir.properties import LINK
 from thence.dsl.run.identity_reuse import system_of
-from thence.dsl.run.interpreter import LocalState
-from thence.dsl.run.machine_run import SENT, MachineRun, MachineState, Refusal
-from thence.dsl.run.narrate import NarratedStep, run
-from thence.dsl.run.scoped import asked_of
+from thence.dsl.run.narrate import NarratedStep
+from thence.dsl.run.scoped import bare
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message, Value, show
-from thence.proofs.explore.exploration import CUT_SHORT, PROGRESS_SECONDS, Coverage, Progress, path_to
-from thence.spec.words import counted
-
-Arguments: TypeAlias = tuple[Value | None, ...]
-"""Of a transition; None for those that the machine finds."""
-
-_Step: TypeAlias = tuple[MachineState, str, Arguments]
-
-
-class Follower(NamedTuple):
-    """The machine's side of a run: its state, and the `once` clauses that fired."""
-
-    machine: MachineState
-    fired: frozenset[tuple[int, tuple[Arguments, ...]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event of the protocol: kind of event, packet kind, the values that a clause's names bind, the peer."""
-
-    event: str
-    kind: str | None
-    values: tuple[Value, ...]
-    peer: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """An event that the machine does not enable.
-
-    It has the first transition that the event might be, with its arguments as text, and the others; all of them are
-    refused.
-    """
-
-    event: str
-    refusal: Refusal
-    arguments: str
-    others: tuple[Refusal, ...] = ()
-
-    def __str__(self) -> str:
-        said = f"{self.refusal.transition}({self.arguments}), which the machine refuses: {self.refusal}"
-        first = f"{self.event} is {said}"
-        return "; ".join([first, *(f"nor {other.transition}: {other}" for other in self.others)])
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """An invariant of the link that is not true after a step: protocol and machine took it, and disagree."""
-
-    invariant: ir.NamedFormula
-    fault: str = ""
-
-    def __str__(self) -> str:
-        said = f"has no value: {self.fault}" if self.fault else "is false of the protocol and the machine"
-        return f"invariant {self.invariant.name} {said}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    number: int
-    declaration: ir.Clause
-    targets: tuple[tuple[str, tuple[Evaluator | None, ...]], ...]
-    when: Evaluator | None
-
-
-@dataclass(slots=True)
-class LinkRun:
-    """Replays a protocol's events in the machine of `link`."""
-
-    link: ir.Link
-    system: System
-    _run: MachineRun = field(init=False)
-    _clauses: tuple[_Clause, ...] = field(init=False)
-    _invariants: tuple[tuple[ir.NamedFormula, Evaluator], ...] = field(init=False)
-    _steps: dict[_Step, MachineState | Refusal] = field(init=False, default_factory=dict)
-    _interned: dict[MachineState, MachineState] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        workload = self.system.workload
-        ends = [(src, dsts) for src in range(workload.processes) for dsts in workload.choices(src)]
-        self._run = MachineRun(self.link.machine, workload.processes, ends, self.system.interpreter.tree)
-        values = values_of(self.link.protocol, dict(workload.constants), workload.processes)
-        names = Names({variable.name: at for at, variable in enumerate(self.system.protocol.state)})
-        self._clauses = tuple(
-            _Clause(
-                number,
-                clause,
-                tuple((target.transition, _compiled(target, names)) for target in clause.targets),
-                None if clause.when is None else compile_expression(clause.when, names),
-            )
-            for number, clause in enumerate(elaborated(self.link.clauses, values))
-        )
-        self._invariants = tuple(
-            (invariant, compile_expression(invariant.body, names))
-            for invariant in elaborated(self.link.invariants, values)
-        )
-
-    @property
-    def follows_timers(self) -> bool:
-        """Whether that a timer fires is a transition of the machine, even where nothing else happens."""
-        return any(clause.declaration.event == "periodically" for clause in self._clauses)
-
-    def broken_axioms(self) -> tuple[str, ...]:
-        """See `MachineRun.broken_axioms`."""
-        return self._run.broken_axioms()
-
-    def initial(self) -> Follower:
-        """The machine's initial state."""
-        return Follower(self._run.initial(), frozenset())
-
-    def took(self, transition: str) -> bool:
-        """Whether the machine has taken the transition, for an event of the protocol."""
-        taken = (after for (_, name, _), after in self._steps.items() if name == transition)
-        return any(not isinstance(after, Refusal) for after in taken)
-
-    def with_machine(self, machine: ir.Machine, changed: str) -> LinkRun:
-        """The same link to a machine that differs in the transition `changed` only.
-
-        The known steps of the other transitions are taken over.
-        """
-        other = LinkRun(replace(self.link, machine=machine), self.system)
-        if changed not in self.link.internal:
-            other._steps = {key: after for key, after in self._steps.items() if key[1] != changed}
-        return other
-
-    def agrees_with(self, other: LinkRun, changed: str) -> bool:
-        """Whether the machine of `other`, which differs in `changed` only, takes all steps that were tried here alike.
-
-        Then each run followed here is followed there in the same way.
-        """
-        if changed in self.link.internal:
-            return False
-        for (state, transition, arguments), after in self._steps.items():
-            if transition == changed:
-                there = other._machine_step(state, transition, arguments)
-                refused = isinstance(after, Refusal), isinstance(there, Refusal)
-                if not (all(refused) or after == there):
-                    return False
-        return True
-
-    def disagreement(self, follower: Follower, state: State) -> Disagreement | None:
-        """The first invariant of the link that is not true of the two states."""
-        if not self._invariants:
-            return None
-        frame = Frame(
-            processes=self.system.workload.processes,
-            all_states=self.system.locals_of(state),
-            symbols=self._run.symbols(follower.machine),
-            flying=[self.system.packet(number) for number in state.network],
-            fifo=not self.system.protocol.network.reordering,
-            messages=sorted(message for (message,) in follower.machine[SENT]),
-        )
-        for invariant, holds in self._invariants:
-            try:
-                if not holds(frame):
-                    return Disagreement(invariant)
-            except Fault as fault:
-                return Disagreement(invariant, str(fault))
-        return None
-
-    def follow(
-        self, follower: Follower, before: State, action: Action, outcome: Outcome
-    ) -> Follower | Broken | Disagreement:
-        """The machine's side after one step of the protocol; or the event that it refuses, or on what they disagree."""
-        local = self.system.local(before.locals[action.process])
-        for event in self._events(action, outcome):
-            result = self._follow_event(follower, action.process, local, event)
-            if isinstance(result, Broken):
-                return result
-            follower = result
-        return self.disagreement(follower, outcome.state) or follower
-
-    def _events(self, action: Action, outcome: Outcome) -> Iterator[Event]:
-        if outcome.subject is not None:
-            yield Event("causal_send", None, (outcome.subject,), None)
-        if action.kind == "receive":
-            packet = self.system.packet(action.packet)
-            yield Event("receive", packet.kind, packet.arguments, packet.src)
-        if action.kind == "input":
-            yield Event("input", action.name, action.arguments, None)
-        if action.kind == "tick":
-            yield Event("periodically", None if action.name == ir.PERIODICALLY else action.name, (), None)
-        for emission in outcome.emissions:
-            if isinstance(emission, Delivered):
-                yield Event("deliver", None, (emission.message,), None)
-                if emission.then is not None:
-                    yield Event("causal_send", None, (emission.then,), None)
-            else:
-                yield Event("send", emission.kind, emission.arguments, emission.to)
-
-    def _follow_event(self, follower: Follower, process: int, local: LocalState, event: Event) -> Follower | Broken:
-        for clause in self._clauses:
-            declaration = clause.declaration
-            if (declaration.event, declaration.kind) != (event.event, event.kind):
-                continue
-            try:
-                targets = self._targets(follower, process, local, clause, event)
-            except Fault as fault:
-                refusal = Refusal(declaration.targets[0].transition, str(fault))
-                return Broken(self._describe(event, process), refusal, "")
-            if targets is None:
-                continue
-            if declaration.once:
-                key = (clause.number, tuple(arguments for _, arguments in targets))
-                if key in follower.fired:
-                    continue
-                follower = follower._replace(fired=follower.fired | {key})
-            refused: list[tuple[Refusal, Arguments]] = []
-            for transition, arguments in targets:
-                after = self._machine_step(follower.machine, transition, arguments)
-                if not isinstance(after, Refusal):
-                    break
-                refused.append((after, arguments))
-            else:
-                first, *others = (self._run.explained(follower.machine, *each) for each in refused)
-                return Broken(self._describe(event, process), first, self._arguments(*targets[0]), tuple(others))
-            follower = follower._replace(machine=after)
-        return follower
-
-    def _arguments(self, transition: str, arguments: Arguments) -> str:
-        declared = next(each for each in self.link.machine.transitions if each.name == transition)
-        return _said(arguments, [parameter.type for parameter in declared.parameters])
-
-    def _describe(self, event: Event, process: int) -> str:
-        shown = _said(event.values, self._types(event))
-        match event.event:
-            case "send":
-                return f"p{process}: send {event.kind}({shown}) to p{event.peer}"
-            case "receive":
-                return f"p{process}: receive {event.kind}({shown}) from p{event.peer}"
-            case "input":
-                return f"p{process}: {event.kind}({shown})"
-            case "periodically":
-                return f"p{process}: the timer{f' {event.kind}' if event.kind else ''} fires"
-            case _:
-                return f"p{process}: {event.event}({shown})"
-
-    def _types(self, event: Event) -> list[Type]:
-        """Of the event's values."""
-        protocol = self.system.protocol
-        match event.event:
-            case "send" | "receive":
-                (parameters,) = (each.parameters for each in protocol.packets if each.name == event.kind)
-            case "input":
-                (parameters,) = (each.parameters for each in protocol.inputs if each.kind == event.kind)
-            case _:
-                return [MESSAGE for _ in event.values]
-        return [parameter.type for parameter in parameters]
-
-    def _machine_step(self, state: MachineState, transition: str, arguments: Arguments) -> MachineState | Refusal:
-        key = (state, transition, arguments)
-        known = self._steps.get(key)
-        if known is None:
-            known = self._taken(state, transition, arguments)
-            if not isinstance(known, Refusal):
-                known = self._run.settled(known, self.link.internal)
-                known = self._interned.setdefault(known, known)
-            self._steps[key] = known
-        return known
-
-    def _taken(self, state: MachineState, transition: str, arguments: Arguments) -> MachineState | Refusal:
-        found = self._run.enabling(state, transition, arguments) if None in arguments else arguments
-        return found if isinstance(found, Refusal) else self._run.step(state, transition, found)
-
-    def _targets(
-        self, follower: Follower, process: int, local: LocalState, clause: _Clause, event: Event
-    ) -> tuple[tuple[str, Arguments], ...] | None:
-        """The transitions that the event may be, with their arguments; None where it is silent."""
-        declaration = clause.declaration
-        names = [parameter.name for parameter in declaration.parameters]
-        values = dict(zip(names, event.values, strict=False))
-        if declaration.peer is not None:
-            values[declaration.peer] = event.peer
-        sent: dict[tuple[int, int], Message] = {
-            (message.src, message.number): message for (message,) in follower.machine[SENT]
-        }
-
-        def sent_by(sender: int, number: int) -> Message:
-            if (sender, number - 1) not in sent:
-                raise Fault(f"p{sender} has not sent a message of number {number}")
-            return sent[sender, number - 1]
-
-        frame = Frame(
-            process=process,
-            state=list(local),
-            processes=self.system.workload.processes,
-            locals=values,
-            symbols={"sent_by": sent_by},
-        )
-        if clause.when is not None and not clause.when(frame):
-            return None
-        return tuple(
-            (transition, tuple(None if each is None else each(frame) for each in arguments))
-            for transition, arguments in clause.targets
-        )
-
-
-def _said(values: Sequence[Value | None], types: Sequence[Type]) -> str:
-    """Arguments of these types, for a reader."""
-    return ", ".join("any" if value is None else show(value, type_) for value, type_ in zip(values, types, strict=True))
-
-
-def _compiled(target: ir.Target, names: Names) -> tuple[Evaluator | None, ...]:
-    return tuple(None if each is None else compile_expression(each, names) for each in target.arguments)
-
+from thence.proofs.engines import explored
+from thence.proofs.explore.exploration import (
+    AS_SUITS,
+    Coverage,
+    ExplorationRequest,
+    Method,
+    Progress,
+    Resources,
+    Violation,
+)
+from thence.proofs.links.following import companion_of, followed
+from thence.proofs.links.link_run import Broken, Disagreement, Follower, LinkRun
 
 _WITHOUT_END = "messages are sent without end, and a link is checked in scopes that end"
 
@@ -357,6 +51,7 @@ def check_link(
     *,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    method: Method = AS_SUITS,
 ) -> LinkCheck:
     """Explores `protocol` (the link's own, or a mutant of it) with the machine running along, breadth first.
 
@@ -364,102 +59,60 @@ def check_link(
     constants of `protocol`. Where messages are sent without end nothing is explored: a machine keeps every message.
     Stops at `limit` states, and on KeyboardInterrupt.
     """
-    follow = LinkRun(replace(link, protocol=protocol), system_of(asked_of(protocol, ()), workload))
-    return explore_link(follow, limit=limit, progress=progress)
+    follow = LinkRun(replace(link, protocol=protocol), system_of(bare(protocol), workload))
+    return explore_link(follow, limit=limit, progress=progress, method=method)
 
 
 def explore_link(
-    follow: LinkRun, *, limit: int | None = None, progress: Callable[[Progress], None] | None = None
+    follow: LinkRun,
+    *,
+    limit: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    method: Method = AS_SUITS,
 ) -> LinkCheck:
     """The same for a link that already knows steps of its machine."""
-    check = LinkCheck()
     started = time.perf_counter()
-    try:
-        _explore(check, follow, started, limit, progress)
-    except KeyboardInterrupt:
-        check.why_incomplete = "interrupted"
-    except MemoryError:
-        check.why_incomplete = "out of memory"
-    except (Fault, TooManyOutcomes) as why:
-        check.why_incomplete = str(why)
+    reason = _why_not(follow)
+    if reason is not None:
+        return LinkCheck(why_incomplete=reason)
+    request = ExplorationRequest(
+        followed(follow), frozenset({LINK}), stop_when_refuted=True, limit=limit, progress=progress,
+        resources=Resources(method.resources.memory, threads=1),
+    )  # fmt: skip
+    found = explored(request, method)
+    violation, undecided = found.violations.get(LINK), found.undecided.get(LINK, "")
+    check = LinkCheck(
+        found.states, found.transitions, found.depth, why_incomplete=found.why_incomplete or undecided,
+        complete=found.complete and violation is None and not undecided,
+    )  # fmt: skip
+    if violation is not None:
+        _show(check, violation)
     check.seconds = time.perf_counter() - started
     return check
 
 
-def _explore(
-    check: LinkCheck,
-    follow: LinkRun,
-    started: float,
-    limit: int | None,
-    progress: Callable[[Progress], None] | None,
-) -> None:
-    link, system = follow.link, follow.system
-    if not system.workload.ends:
-        check.why_incomplete = _WITHOUT_END
-        return
+def _why_not(follow: LinkRun) -> str | None:
+    """Why the link cannot be checked in its scope, if so."""
+    if not follow.system.workload.ends:
+        return _WITHOUT_END
     broken = follow.broken_axioms()
-    if broken:
-        check.why_incomplete = f"the messages of this scope do not satisfy {', '.join(broken)} of {link.machine.name}"
-        return
-    initial = (system.initial(), follow.initial())
-    check.unlike = follow.disagreement(initial[1], initial[0])
-    if check.unlike is not None:
-        check.states, check.system = 1, system
-        return
-    origins: dict[tuple[State, Follower], tuple[tuple[State, Follower], Action] | None] = {initial: None}
-    frontier = [initial]
-    check.states = 1
-    reported = started
-    while frontier:
-        following = []
-        for pair in frontier:
-            if limit is not None and check.states >= limit:
-                check.why_incomplete = f"stopped at {counted(limit, 'state')}"
-                return
-            state, follower = pair
-            for action in system.enabled(state):
-                outcome = system.apply(state, action)
-                if action.kind == "tick" and outcome.state == state and not follow.follows_timers:
-                    continue
-                check.transitions += 1
-                if any(finding.property == "fault" for finding in outcome.findings):
-                    check.why_incomplete = CUT_SHORT  # nothing happens but the fault
-                    continue
-                after = follow.follow(follower, state, action, outcome)
-                if not isinstance(after, Follower):
-                    actions = [*path_to(origins, pair), action]
-                    check.broken = after if isinstance(after, Broken) else None
-                    check.unlike = after if isinstance(after, Disagreement) else None
-                    check.system = system
-                    check.steps = _replayed(link, system, actions, after)
-                    return
-                reached = (outcome.state, after)
-                if reached not in origins:
-                    origins[reached] = (pair, action)
-                    check.states += 1
-                    following.append(reached)
-            now = time.perf_counter()
-            if progress is not None and now - reported >= PROGRESS_SECONDS:
-                reported = now
-                progress(Progress(check.states, check.transitions, check.depth, len(following), now - started))
-        frontier = following
-        check.depth += bool(frontier)
-    check.complete = not check.why_incomplete
+    if not broken:
+        return None
+    return f"the messages of this scope do not satisfy {', '.join(broken)} of {follow.link.machine.name}"
 
 
-def _replayed(
-    link: ir.Link, system: System, actions: list[Action], broken: Broken | Disagreement
-) -> tuple[NarratedStep, ...]:
-    """Runs the counterexample again from nothing, in a fresh interpreter and machine; it must break the same way."""
-    again = system_of(system.protocol, system.workload)
-    again.adopt_packets(system)
-    steps = tuple(run(again, actions))
-    follow = LinkRun(link, again)
-    follower: Follower | Broken | Disagreement = follow.initial()
-    state = again.initial()
-    for step in steps:
-        assert isinstance(follower, Follower), "the link breaks earlier when it is replayed"
-        follower = follow.follow(follower, state, step.action, step.outcome)
+def _show(check: LinkCheck, violation: Violation) -> None:
+    """Puts the run that breaks the link into the check, and follows it once more to what is broken."""
+    companion = companion_of(violation.system)
+    assert companion is not None
+    follow, state = companion.follow, violation.system.initial()
+    after: Follower | Broken | Disagreement = follow.initial()
+    after = follow.disagreement(follow.initial(), state) or after
+    for step in violation.steps:
+        assert isinstance(after, Follower), "the link breaks earlier when it is replayed"
+        after = follow.follow(after, state, step.action, step.outcome)
         state = step.outcome.state
-    assert follower == broken, "the replay does not confirm the broken link"
-    return steps
+    assert not isinstance(after, Follower), "the replay does not confirm the broken link"
+    check.broken = after if isinstance(after, Broken) else None
+    check.unlike = after if isinstance(after, Disagreement) else None
+    check.system, check.steps = violation.system, violation.steps

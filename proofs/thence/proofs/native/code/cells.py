@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "fault", "delivered")
+FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "fault", "delivered", "link")
 """The properties that the generated code judges by itself, apart from invariants of one process."""
 
 NEVER = (1 << 64) - 1
@@ -158,6 +158,7 @@ class Operation(IntEnum):
     REFUSE = 6
     OWE = 7
     ACT = 8
+    FOLLOW = 9
 
 
 KNOWN = 1 << 61
@@ -165,6 +166,12 @@ KNOWN = 1 << 61
 
 MORE = 1 << 60
 """Bit of an entry: the step has another alternative, by what the protocol chooses."""
+
+BROKEN = 1 << 60
+"""Bit of the entry of a companion's step: there is none."""
+
+FOLLOWS = 1 << 62
+"""Bit of the key of a companion's step, which has the number of its state in the upper half, and that of the act."""
 
 ALTERNATIVE = 20
 """Of the input in a key: from this bit on stands the number of the alternative, where the protocol chooses."""

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from thence.proofs.native.code.cells import RECENT_STEPS, STEP_FACTOR, TOGETHER, Operation, Own, Shared
+from thence.proofs.native.code.cells import (
+    BROKEN,
+    FOLLOWS,
+    RECENT_STEPS,
+    STEP_FACTOR,
+    TOGETHER,
+    Operation,
+    Own,
+    Shared,
+)
 from thence.proofs.native.code.emit import I64, POINTER, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.findings import Findings
 from thence.proofs.native.code.history import Delivery, HistoryCode, TakenStep
@@ -17,6 +26,9 @@ FAULT = 2
 
 REFUSED = 3
 """The result of `operate` for what the protocol does not take: the application waits."""
+
+ASKED = 4
+"""The result of `operate` where a step of the companion is not in the table, which then asks for it."""
 
 _HALF = (1 << 32) - 1
 _PLACES = (1 << 24) - 1
@@ -107,8 +119,8 @@ class LocalSteps:
     def _define_operate(self, module: Value) -> Value:
         """operate(words, process, parent, entry): applies the operations of a local step.
 
-        Gives FAULT if the step is at fault, REFUSED if there is none, 1 if it delivers a message again or to a process
-        that it is not for, otherwise 0.
+        Gives FAULT if the step is at fault, REFUSED if there is none, ASKED if what comes of it is not known; 1 if it
+        delivers a message again or to a process that it is not for, or the companion refuses it; otherwise 0.
         """
         emit = define_for_thread(module, "operate", [POINTER, I64, I64, I64], I64)
         words, process, parent, entry = emit.arguments
@@ -179,6 +191,9 @@ class LocalSteps:
         if self.shape.messages and self.findings.judges("csps", "sps"):
             with emit.when(emit.compare(kind, "==", Operation.CHECK)):
                 self.history.network_send(emit, step, about, argument)
+        if self.shape.followed:
+            with emit.when(emit.compare(kind, "==", Operation.FOLLOW)):
+                self._follow(emit, step, about)
         with emit.when(emit.compare(kind, "==", Operation.FAULT)):
             self.findings.note(emit, "fault", step.parent)
             emit.give(FAULT)
@@ -190,6 +205,18 @@ class LocalSteps:
                 self._owe(emit, step.state, operation, argument)
         with emit.when(emit.compare(kind, "==", Operation.BREAK)):
             self._break(emit, operation, step.parent)
+
+    def _follow(self, emit: ThreadEmitter, step: TakenStep, act: Value) -> None:
+        """The companion takes a step by an act; where it has none, it stays where it is."""
+        follower = step.state.read("follower", 0)
+        entry = emit.invoke(self.lookup, emit.either(emit.either(emit.up(follower, 32), act), FOLLOWS))
+        with emit.when(emit.compare(entry, "==", 0), likely=False):
+            emit.give(ASKED)
+        broken = emit.nonzero(emit.both(entry, BROKEN))
+        with emit.when(broken, likely=False):
+            self.findings.note(emit, "link", step.parent)
+            emit.store(1, step.misdelivered)
+        step.state.write("follower", 0, emit.select(broken, follower, emit.both(entry, _HALF)))
 
     def add_packet(self, emit: ThreadEmitter, state: Packed, packet: Value) -> None:
         """Puts a packet on the network; where there is no room, OVERFLOW is set."""

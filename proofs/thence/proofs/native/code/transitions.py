@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from thence.proofs.native.code.cells import ALTERNATIVE, MORE, Own, Shared
 from thence.proofs.native.code.emit import I64, NOWHERE, POINTER, VOID, ThreadEmitter, Value, define_for_thread
-from thence.proofs.native.code.local_steps import FAULT, REFUSED, LocalSteps
+from thence.proofs.native.code.local_steps import ASKED, FAULT, REFUSED, LocalSteps
 from thence.proofs.native.code.packed import Packed, head_on_network
 from thence.proofs.native.code.store import Store
 
@@ -67,6 +67,9 @@ class Transitions:
         outcome = emit.invoke(self.steps.operate, words, process, parent, entry)
         if self.shape.guarded:
             with emit.when(emit.compare(outcome, "==", REFUSED), likely=False):
+                emit.give()
+        if self.shape.followed:
+            with emit.when(emit.compare(outcome, "==", ASKED), likely=False):
                 emit.give()
         with emit.when(emit.compare(outcome, "==", FAULT), likely=False):
             self._count(emit)
