@@ -15,7 +15,7 @@ from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.implementations import SYSTEMS
-from thence.conformance.replay.configuration import Configuration
+from thence.conformance.replay.configuration import Conditions, Configuration
 from thence.conformance.replay.each_alone import EachAlone
 from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.partial_observation import PartialObservationReplay
@@ -30,11 +30,12 @@ Library = Callable[[str], ir.Protocol]
 PROTOCOLS = ("fifo", "rst", "mf", "cykas", "cbcast", "ks", "hybrid_basic", "tree")
 
 
-def refuses(protocol: ir.Protocol, execution: Execution, settings: Settings) -> bool:
-    partial = PartialObservationReplay(protocol, 3)
-    logs, conditions = logs_of(execution), partial.conditions(execution, {"duplication": settings.duplication})
-    replay = Replay(protocol, 3)
-    steps = ObservedSteps(replay, logs, frozenset(protocol.properties))
+def refuses(replay: Replay, execution: Execution, settings: Settings) -> bool:
+    logs = logs_of(execution)
+    conditions = Conditions(
+        replay.protocol.network.reordering, settings.duplication, replay.protocol.network.lossy, ordered=True
+    )
+    steps = ObservedSteps(replay, logs, frozenset(replay.protocol.properties))
     return EachAlone(steps, Configuration(replay, logs, conditions)).refuses()
 
 
@@ -56,13 +57,13 @@ def some_wrong(execution: Execution, chance: random.Random) -> Iterator[Executio
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_runs_of_a_protocol_are_not_refused(name: str, library: Library) -> None:
     protocol = library(name)
-    settings = settings_for(protocol)
+    settings, replay = settings_for(protocol), Replay(protocol, 3)
     for seed, scheduler in enumerate(SCHEDULERS.values()):
         outcome = run_scheduled(load_subject(SYSTEMS[name]).make_process, scheduler, seed, 10, settings)
         logged = outcome.execution
-        assert not refuses(protocol, logged, settings)
+        assert not refuses(replay, logged, settings)
         sends_and_deliveries = tuple(event for event in logged.events if not isinstance(event, Receive))
-        assert not refuses(protocol, Execution(3, sends_and_deliveries), settings)
+        assert not refuses(replay, Execution(3, sends_and_deliveries), settings)
 
 
 def test_what_is_refused_has_no_run(library: Library) -> None:
@@ -70,7 +71,7 @@ def test_what_is_refused_has_no_run(library: Library) -> None:
     refused = accepted = 0
     for name in ("rst", "mf", "cbcast"):
         protocol = library(name)
-        partial = PartialObservationReplay(protocol, 3, most_states=100)
+        partial, replay = PartialObservationReplay(protocol, 3, most_states=100), Replay(protocol, 3)
         for seed, fault in enumerate(FAULTS[name]):
             settings = replace(
                 settings_for(protocol), loss="loss" in fault.NEEDS, duplication="duplication" in fault.NEEDS
@@ -82,7 +83,7 @@ def test_what_is_refused_has_no_run(library: Library) -> None:
             chance = random.Random(seed)
             for execution in (outcome.execution, *some_wrong(outcome.execution, chance)):
                 try:
-                    found = refuses(protocol, execution, settings)
+                    found = refuses(replay, execution, settings)
                 except ValueError:  # events that are no execution
                     continue
                 conditions = partial.conditions(execution, {"duplication": settings.duplication}, ordered=True)
