@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Final, Literal
 
-from thence.conformance.replay.configuration import Conditions
+from thence.conformance.replay.configuration import Conditions, Configuration
 from thence.conformance.replay.divergence import Divergence
+from thence.conformance.replay.each_alone import EachAlone
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard
 from thence.conformance.replay.observed_steps import ObservedSteps
@@ -23,6 +24,9 @@ from thence.spec.diagram import Highlight
 from thence.spec.events import Deliver, Event, Execution, Receive, Send, message_of
 
 Verdict = Literal["conforming", "nonconforming", "unknown"]
+
+FEW_STATES: Final = 300
+"""Configurations that a search for a verdict visits before each process is tried by itself."""
 
 DRAWN: Final = 30
 """Events before the failing one that are drawn."""
@@ -112,10 +116,7 @@ class PartialObservationReplay:
             Unfit: a message goes where none of the protocol's can go.
             ValueError: the events are no execution, or one of another number of processes.
         """
-        if execution.processes != self.processes:
-            raise ValueError(f"the execution has {execution.processes} processes, the replay {self.processes}")
-        logs = logs_of(execution)
-        require_fit(logs, self.protocol)
+        logs = self._logs(execution)
         if conditions.ordered or self._only_sends_send:
             search = self._search(logs, conditions)
             if search.run():
@@ -144,6 +145,31 @@ class PartialObservationReplay:
     def answer(self, outcome: CaseOutcome) -> Answer | None:
         """Whether the protocol has a run with the events of the case; None where it has the delivery of a message that
         nobody sent. Of a case that ended early, the last steps of the process that ended it are left out."""
+        given = self._observed(outcome)
+        return None if given is None else self.judge(*given)
+
+    def verdict(self, outcome: CaseOutcome) -> Verdict | None:
+        """The verdict of `answer`, sooner: without the longest prefix, a refusal need not take the whole search."""
+        given = self._observed(outcome)
+        if given is None:
+            return None
+        execution, conditions = given
+        if not conditions.duplicating:  # By itself, a process may get a packet twice, which a text need not stand.
+            return self.judge(execution, conditions).verdict
+        logs = self._logs(execution)
+        search = self._search(logs, conditions, most_states=FEW_STATES)
+        if search.run():
+            return "conforming"
+        if not search.given_up or self._refused_alone(logs, conditions):
+            return "nonconforming"
+        return self.judge(execution, conditions).verdict
+
+    def _refused_alone(self, logs: ProcessLogs, conditions: Conditions) -> bool:
+        steps = ObservedSteps(self._replay, logs, frozenset(self.protocol.properties))
+        return EachAlone(steps, Configuration(self._replay, logs, conditions)).refuses()
+
+    def _observed(self, outcome: CaseOutcome) -> tuple[Execution, Conditions] | None:
+        """The events of a case, and the network that it had; see `answer`."""
         findings = (*outcome.findings, *outcome.noted)
         if any(finding.kind == "phantom" for finding in findings):
             return None
@@ -158,13 +184,28 @@ class PartialObservationReplay:
             lossy=settings.loss or self.protocol.network.lossy,
             ordered=True,
         )
-        return self.judge(execution, conditions)
+        return execution, conditions
+
+    def _logs(self, execution: Execution) -> ProcessLogs:
+        """The logs, of as many processes and of such messages as the protocol has. Raises: as `judge`."""
+        if execution.processes != self.processes:
+            raise ValueError(f"the execution has {execution.processes} processes, the replay {self.processes}")
+        logs = logs_of(execution)
+        require_fit(logs, self.protocol)
+        return logs
 
     def _search(
-        self, logs: ProcessLogs, conditions: Conditions, *, free: bool = False, watch_early: bool = False
+        self,
+        logs: ProcessLogs,
+        conditions: Conditions,
+        *,
+        free: bool = False,
+        watch_early: bool = False,
+        most_states: int | None = None,
     ) -> RunSearch:
+        most_states = self.most_states if most_states is None else min(most_states, self.most_states)
         steps = ObservedSteps(self._replay, logs, frozenset(self.protocol.properties))
-        return RunSearch(steps, conditions, free=free, watch_early=watch_early, most_states=self.most_states)
+        return RunSearch(steps, conditions, free=free, watch_early=watch_early, most_states=most_states)
 
     def _could_be_early(self, logs: ProcessLogs, conditions: Conditions) -> bool:
         """Whether another order of events at different processes could make a difference."""

@@ -37,13 +37,14 @@ class PermissiveReplay(Replay):
         parted = outcome.unsettled
         if parted is None:
             return outcome
-        answer = self._observed.answer(outcome)
-        open_ = parted.divergence is None  # several steps of the protocol did what the subject did
-        if answer is None:  # Nobody sent what it delivers: no run has that.
-            return outcome.settled_with(None if open_ else parted)
-        self.undecided += answer.verdict == "unknown"
-        if open_:
+        if parted.divergence is None:  # Several steps of the protocol did what the subject did.
+            answer = self._observed.answer(outcome)
+            if answer is None:  # Nobody sent what it delivers: no run has that.
+                return outcome.settled_with(None)
+            self.undecided += answer.verdict == "unknown"
             return outcome.settled_with(nonconformance(answer, parted.event_index))
-        if answer.verdict == "conforming" and ended_early(outcome) is None:
+        verdict = self._observed.verdict(outcome)
+        self.undecided += verdict == "unknown"
+        if verdict == "conforming" and ended_early(outcome) is None:
             return replace(outcome.settled_with(None), other_order=outcome.other_order or parted.text)
-        return outcome.settled_with(parted if answer.verdict == "nonconforming" else None)
+        return outcome.settled_with(parted if verdict in ("nonconforming", None) else None)

@@ -12,7 +12,7 @@ see NOTE(put off).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from thence.conformance.replay.configuration import Conditions, Configuration, HiddenArrival, Moment, Move
@@ -20,9 +20,9 @@ from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.early_arrivals import EarlyArrivals
 from thence.conformance.replay.observed_steps import ObservedSteps
 from thence.conformance.replay.postponement import Postponement
-from thence.conformance.replay.process_logs import Arrival, Delivery, Entry, Having, Sending
+from thence.conformance.replay.process_logs import Arrival, Delivery, Having, Sending
 from thence.conformance.replay.refusal import Refusal
-from thence.conformance.replay.replay import Expected, Input, Seen
+from thence.conformance.replay.replay import Input
 
 MOST_STATES: Final = 20_000
 """Default number of configurations that a search visits beyond those of its first attempt."""
@@ -194,66 +194,10 @@ class RunSearch:
                 return
 
     def _by(self, process: int, given: Input, own: int, channel: int = -1, packet: int = -1) -> Iterator[Move]:
-        """The moves by this input, see `_outcomes`; from which channel they take which packet, if any."""
-        for expected, entries in self._outcomes(process, given, own):
+        """The moves by this input, see `ObservedSteps.matches`; from which channel they take which packet, if any."""
+        now = self._now
+        for expected, entries in self._steps.matches(process, now.locals[process], now.places[process], given, own):
             yield Move(process, expected, entries, channel, packet)
-
-    def _outcomes(self, process: int, given: Input, own: int) -> Iterator[tuple[Expected, int]]:
-        """The step with its deliveries found in the log, and the number of matched entries; `own`: 1 if its input is
-        an entry.
-
-        A send between its deliveries is the application's reaction to the delivery before it, see NOTE(answers). A
-        send after the last one is a step of its own.
-        """
-        state = self._now.locals[process]
-        for alternative in self._replay.alternatives(process, state, given):
-            yield from self._outcomes_of(process, given, own, alternative.seen)
-
-    def _outcomes_of(self, process: int, given: Input, own: int, seen: Seen) -> Iterator[tuple[Expected, int]]:
-        """The same, for what the protocol chooses by the script of `seen`."""
-        state, script = self._now.locals[process], seen.script
-        log, start = self._now.entries[process], self._now.places[process]
-        for _ in range(len(log) - start + 1):
-            expected = self._replay.expected(process, state, given, seen)
-            if expected.fault is not None:
-                return
-            found = self._found(self._steps.deliveries(process, expected), log, start + own)
-            if found is None:
-                return
-            at, wanted = found[0], found[1]._replace(script=script)
-            if not wanted.answers or wanted == seen:
-                if at > start:
-                    yield expected, at - start
-                return
-            # Who sends in between does so in the state that the deliveries before it have left.
-            seen = wanted
-
-    def _found(self, left: list[tuple[int, str]], log: Sequence[Entry], at: int) -> tuple[int, Seen] | None:
-        """The place in the log after these deliveries, and what was seen of the step; None where they are not there."""
-        order: list[str] = []
-        answers: list[tuple[str, int, tuple[int, ...]]] = []
-        while left:
-            entry = log[at] if at < len(log) else None
-            if isinstance(entry, Delivery):
-                taken = self._takes(left, entry.message)
-                if taken < 0:
-                    return None
-                order.append(left.pop(taken)[1])
-            elif isinstance(entry, Sending) and order:
-                answers.append((order[-1], entry.number, entry.destinations))
-            else:
-                return None
-            at += 1
-        return at, Seen(tuple(answers), tuple(order))
-
-    def _takes(self, left: list[tuple[int, str]], message: str) -> int:
-        """The index of the message in `left`, if it may be delivered before those ahead of it; otherwise -1."""
-        for at, (_, name) in enumerate(left):
-            if name == message:
-                return at
-            if self._steps.must_keep(name, message):
-                return -1
-        return -1
 
     def _unlogged(
         self, process: int, given: Input, channel: int, packet: int, hidden: list[HiddenArrival]
