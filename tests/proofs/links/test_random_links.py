@@ -34,14 +34,14 @@ MOST_STATES = 1_200
 
 GUARDS = {
     "m": ("not held(m)", "held(m)", "much(src(m)) < 2", "not marked(src(m))", "forall o. hb(o, m) implies held(o)",
-          "forall o. before(o, m) implies not held(o)", "not (exists o. held(o) and o != m)"),
+          "forall o. before(o, m) implies not held(o)", "not (exists o. held(o) and o != m)", "not over()"),
     "p": ("not marked(p)", "marked(p)", "much(p) < 2", "forall o. past(p, o) implies not held(o)",
           "exists o. sent(o) and src(o) = p", "forall z. z = p or much(z) < 2"),
 }  # fmt: skip
 UPDATES = {
     "m": ("held(m) := true", "held(m) := false", "forall z: marked(z) := marked(z) or z = src(m)",
           "forall o: held(o) := held(o) or hb(o, m)",
-          "forall o: held(o) := o = m"),
+          "forall o: held(o) := o = m", "over() := true"),
     "p": ("marked(p) := true", "marked(p) := false", "much(p) := much(p) + 1", "much(p) := 0",
           "forall z: marked(z) := not marked(z)",
           "forall o: held(o) := held(o) and not past(p, o)"),
@@ -82,13 +82,15 @@ def machine(random: Random, protocol: ir.Protocol) -> list[str]:
 
     lines = [
         "machine watch:", f"  delivery {protocol.delivery}", "  relation marked(p: process)",
-        "  relation held(m: message)", "  function much(p: process): nat",
+        "  relation held(m: message)", "  relation over()",
+        "  function much(p: process): nat",
         "  transition causal_send(m: message):", *body("m"),
         f"  transition deliver({at}):", *body("m", *["p"] * (not single)),
         "  transition post(m: message, p: process):", *body("m", "p"),
         "  transition note(p: process, q: process):", *body("p"),
         "  transition add(p: process, x: nat):", "    require much(p) < 4", "    much(p) := much(p) + x",
         "  transition calm(p: process):", "    require much(p) > 2", "    much(p) := 1",
+        "    over() := true",
         "  transition mark(m: message, p: process):", "    held(m) := true", "    marked(p) := true",
         "  prove no_creation",
     ]  # fmt: skip

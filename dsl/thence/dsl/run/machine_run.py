@@ -289,9 +289,10 @@ def _at_hand(source: Source, tree: object, parameters: Sequence[str], relations:
     names of Python, which `_read` defines."""
     known = {name: source.fresh(name) for name in parameters}
     applied = {"src": "({}).src", "dst": "({}).dsts[0]", "to": f"{source.object(_goes_to)}({{}})"}
-    for symbol in dict.fromkeys(node.symbol for node in nodes(tree) if isinstance(node, ir.Apply)):
-        if symbol in relations:
-            applied[symbol] = f"(({{}},) in tables[{relations[symbol]}])"
+    for node in nodes(tree):
+        if isinstance(node, ir.Apply) and node.symbol in relations:
+            entry = "({},)" if node.arguments else "()"
+            applied[node.symbol] = f"({entry} in tables[{relations[node.symbol]}])"
     return Terms(source, {}, known=known, applied=applied)
 
 
@@ -315,6 +316,7 @@ def _compiled_change(update: ir.Update, transition: ir.Transition, relations: Ma
     inner = terms
     loops: list[str] = []
     for binder in update.binders:
+        assert binder.type in (PROCESS, MESSAGE), binder.type
         name = source.fresh(binder.name)
         domain = "range(frame.processes)" if binder.type == PROCESS else "frame.messages"
         loops.append(f"{' ' * len(loops)}for {name} in {domain}:")
