@@ -11,7 +11,7 @@
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
 #   make statements  docs/library anew: verdicts.json, statements.md and index.md, from the verdicts of a run: everything
-#                 that the library states is checked, which takes about 4 minutes
+#                 that the library states is checked, which takes about ten minutes
 #   make errata   docs/library/errata.md anew, from the statements that show what does not hold as printed
 #   make paper-claims  docs/library/paper-claims.md anew: every statement and command that a claim of a paper rests on is
 #                 checked; it fails where one differs from what the claim's entry expects. About 10 minutes
@@ -128,7 +128,7 @@ SOURCES := $(shell find spec dsl proofs impl conformance app -type f ! -name '*.
 
 $(VERIFIED): $(SOURCES) | setup
 	@mkdir -p build
-	@echo "Everything that the library states is checked: about 4 minutes on two processors"
+	@echo "Everything that the library states is checked: about ten minutes on two processors"
 	$(BIN)/thence verify --json --campaign-cases 0 --report build/report.html > $@.draft || { rm -f $@.draft; exit 1; }
 	@mv $@.draft $@
 
