@@ -15,6 +15,7 @@ from thence.api.statements import Proved, Results
 from thence.dsl import ir
 from thence.dsl.find import known
 from thence.proofs.prove import link_names, proofs_by, provable_names, solver_pool
+from thence.proofs.refinement.carried import carried
 from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options, ProofProgress
@@ -144,6 +145,7 @@ def proved(
                 for proof in made:
                     evidence.append(proof)
                     finished.append(proof.result)
+            finished.extend(carried(specification.links, names, tuple(finished)))
             if stability:
                 finished.extend(_stability(evidence, options, stability, progress))
         except KeyboardInterrupt:

@@ -21,6 +21,7 @@ from thence.proofs.machine.prover import (
 from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.machine.witness import guarded
+from thence.proofs.refinement.carried import carries
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.solving.answer_cache import AnswerCache
 from thence.proofs.solving.assessment import Assessment, Proof, unknown
@@ -48,7 +49,7 @@ def prove_specification(
     Args:
         names: of theorems, machines, mutants of machines, statements of machines, or links; none means all, of links
             those that the file says are proved. A statement is proved with its whole machine, and only its result is
-            returned.
+            returned; so is the link of a protocol that states it, too, if the file says that the link is proved.
 
     Raises:
         UnknownName: for another name.
@@ -99,7 +100,8 @@ def proofs_by(
         if not names or mutant.name in names:
             yield from _mutant_proofs(session, mutant, progress)
     for link in specification.links:
-        if link.name in names or (not names and is_claimed(link)):
+        claimed = is_claimed(link) and (not names or any(carries(link, name) for name in names))
+        if claimed or link.name in names:
             yield _link_proof(session, link, inductive, progress)
 
 

@@ -349,3 +349,14 @@ def test_fragment_says_of_each_proof_whether_it_is_within(thence: Thence, tmp_pa
 
 def test_fragment_does_not_go_with_watch(thence: Thence, plain: Path) -> None:
     assert thence("prove", plain, "--fragment", "--watch").rejects("--watch does not go with --fragment")
+
+
+@pytest.mark.long
+def test_what_a_protocol_has_by_its_machine(thence: Thence) -> None:
+    ran = thence("prove", "fifo", "at_most_once", "--json")
+    found = [(each["kind"], each["subject"], each["name"], each["verdict"]) for each in ran.object["results"]]
+    assert ran.code == 0 and found == [
+        ("machine", "sequence_numbers", "at_most_once", "proved"),
+        ("link", "fifo to sequence_numbers", "every event is enabled in sequence_numbers", "proved"),
+        ("link", "fifo", "at_most_once", "proved"),
+    ]
