@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
 
 from thence.dsl import ir
-from thence.proofs.refinement.carried import OF_DELIVERIES, carried, carries
+from thence.proofs.refinement.carried import OF_DELIVERIES, at_new_levels, carried, carries
 from thence.spec.verdict import Level, Result, Verdict
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
@@ -94,3 +95,13 @@ def test_it_needs_both_proofs(
     assert found.expected == (expected[0] is PROVED)
     for alone in results:
         assert [*carried([asked], ["at_most_once"], [alone])] == []
+
+
+def test_its_level_follows_those_that_it_rests_on(specify: Specify) -> None:
+    asked = link_of(specify)
+    own = Result("at_most_once", "machine", "handing", PROVED, Level.L2, True)
+    shown = Result("every event is enabled in handing", "link", asked.name, PROVED, Level.L3, True)
+    (found,) = carried([asked], ["at_most_once"], (own, shown))
+    raised = (replace(own, level=Level.L4), replace(shown, level=Level.L3), found)
+    assert [each.level for each in at_new_levels(raised)] == [Level.L4, Level.L3, Level.L3]
+    assert at_new_levels(raised)[:2] == raised[:2]

@@ -9,6 +9,7 @@ both proofs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from thence.dsl import ir
 from thence.spec.verdict import Level, Result, Verdict
@@ -47,6 +48,18 @@ def carried(links: Iterable[ir.Link], names: Sequence[str], results: Sequence[Re
             ]
             if carries(link, name) and len(shown) == len(own) == 1:
                 yield _verdict(link, name, shown[0], own[0])
+
+
+def at_new_levels(results: Sequence[Result]) -> tuple[Result, ...]:
+    """The results, with those of protocols at the lower level of the two that they rest on, which may be new."""
+    of_links = {result.subject: result.level for result in results if result.kind == "link"}
+    of_machines = {(result.subject, result.name): result.level for result in results if result.kind == "machine"}
+    return tuple(
+        replace(result, level=min(of_links[result.facts["link"]], of_machines[result.facts["machine"], result.name]))
+        if result.verdict is Verdict.PROVED and "link" in result.facts
+        else result
+        for result in results
+    )
 
 
 def _verdict(link: ir.Link, name: str, shown: Result, own: Result) -> Result:
