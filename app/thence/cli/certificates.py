@@ -65,11 +65,11 @@ def certify(
     except NotCertified as fault:
         raise BadInput(f"no certificate: {fault}") from fault
     levels = {statement.key: statement.level for statement in made.manifest.statements}
-    results = tuple(
+    leveled = [
         replace(result, level=levels.get((result.kind, result.subject, result.name), result.level))
         for result in output.results
-    )
-    results = at_new_levels(results)
+    ]
+    results = at_new_levels(leveled)
     fields = {**output.fields, "certificate": _facts(request.directory, made, checker)}
     return replace(output, results=results, notes=f"{output.notes}{_said(request.directory, made)}", fields=fields)
 

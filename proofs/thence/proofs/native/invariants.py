@@ -247,11 +247,6 @@ class StepJudge:
 
     # --- formulas about actions ---
 
-    @property
-    def judges_own(self) -> bool:
-        """Whether there are formulas about actions of a process and its own state."""
-        return bool(self._own)
-
     def number_of(self, acts: Acts) -> int:
         """A number, from 1 on, for what a process does in a step; 0: no formula judges it by the states of all."""
         if not self._joint or not acts:

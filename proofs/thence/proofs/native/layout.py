@@ -180,12 +180,11 @@ class Layout:
     """Where everything is.
 
     The fields: `locals`, `sends` by process; `ticks` by timer and process; `duplicates`, `losses` so far; `owed`: the
-    promises that are open; `pasts`: by
-    process, a mask of messages; `due`: by process, the mask of the messages that it must still deliver; `addressed`: by
-    process, those of which it is a destination, where that is needed; `pastof`: by message, its causal past, zero once
-    it is delivered; `order`: by message, those that some process delivered after it; `follower`: the number of the
-    companion's state; `network`: packet numbers plus one, then zeros. On reordering networks the packets are
-    descending, on FIFO networks by channel, then in sending order.
+    promises that are open; `pasts`: by process, a mask of messages; `due`: by process, the mask of the messages that it
+    must still deliver; `addressed`: by process, those of which it is a destination, where that is needed; `pastof`: by
+    message, its causal past, zero once it is delivered; `order`: by message, those that some process delivered after
+    it; `follower`: the number of the companion's state; `network`: packet numbers plus one, then zeros. On reordering
+    networks the packets are descending, on FIFO networks by channel, then in sending order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
     `storage`: which states are kept.

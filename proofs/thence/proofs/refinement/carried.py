@@ -17,23 +17,17 @@ from thence.spec.verdict import Level, Result, Verdict
 OF_DELIVERIES = ("causal", "fifo", "total_order", "at_most_once", "no_creation")
 """The properties that are about sends and deliveries alone."""
 
+OWN = ("causal_send", "deliver")
+"""The events that have to be the machine's own."""
+
 
 def carries(link: ir.Link, name: str) -> bool:
     """Whether both state the property, and the protocol has it if the machine has it and the link is proved."""
     named = {invariant.name for invariant in link.machine.invariants}
     stated = name in link.protocol.properties and name in link.machine.prove and name not in named
-    own = [clause for clause in link.clauses if clause.event in ("causal_send", "deliver")]
-    return stated and name in OF_DELIVERIES and len(own) == 2 and all(map(_is_itself, own))
-
-
-def _is_itself(clause: ir.Clause) -> bool:
-    """Whether the event is always the machine's transition of its name, with the same message and process."""
-    if clause.once or clause.when is not None or len(clause.targets) != 1:
-        return False
-    (target,), (message,) = clause.targets, clause.parameters
-    first, *others = target.arguments
-    at = all(isinstance(each, ir.SelfProcess) for each in others)
-    return target.transition == clause.event and isinstance(first, ir.Local) and first.name == message.name and at
+    has_history = name in OF_DELIVERIES and link.machine.delivery != "off"
+    # By E0609, both are the machine's own, of the same message and process, and always; but for `once`.
+    return stated and has_history and not any(clause.once for clause in link.clauses if clause.event in OWN)
 
 
 def carried(links: Iterable[ir.Link], names: Sequence[str], results: Sequence[Result]) -> Iterator[Result]:
