@@ -29,6 +29,8 @@ except th.ExtraMissing as error:
     print(error)
 """
 
+pytestmark = pytest.mark.xdist_group("core")  # the environment is installed once
+
 RECORDED = """\
 {"format": "thence-trace/1", "processes": 2}
 {"event": "send", "process": 0, "message": "a", "destinations": [1]}

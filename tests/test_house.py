@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import re
 import subprocess
 import sys
@@ -311,6 +312,13 @@ def test_the_licence_is_apache_2() -> None:
     assert PYPROJECT["project"]["license"] == "Apache-2.0"
     assert "Version 2.0, January 2004" in text
     assert "END OF TERMS AND CONDITIONS" in text
+
+
+@pytest.mark.xdist_group("house")
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="groups are made where several processes test")
+def test_tests_of_a_group_share_a_process(request: pytest.FixtureRequest) -> None:
+    """pytest-xdist knows the groups by this suffix; a pytest that ignores it would start two clusters at once."""
+    assert request.node.nodeid.endswith("@house")
 
 
 def test_the_lock_file_satisfies_the_bounds_and_is_pinned_by_hash() -> None:

@@ -55,7 +55,7 @@ def in_pyodide(folder: Path, limit: int, scopes: int) -> dict[str, list[Any]]:
 
 
 @needs_pyodide
-@pytest.mark.long
+@pytest.mark.long(share=0)
 def test_every_small_scope_comes_out_as_here(tmp_path: Path) -> None:
     here, there = digest(200, 100), in_pyodide(tmp_path, 200, 100)
     assert here.keys() == there.keys() and len(here) > 50

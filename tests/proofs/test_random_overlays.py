@@ -27,7 +27,7 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
     return protocol, replace(workload, links=drawn_links(seed, workload.processes))
 
 
-@pytest.mark.long(but=("0",), share=4)
+@pytest.mark.long(but=("0",), share=2)
 @pytest.mark.parametrize("start", range(0, 160, 8))
 def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     keep_small(monkeypatch)
@@ -37,7 +37,7 @@ def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.Monke
     assert tally.compared and tally.in_files
 
 
-@pytest.mark.long(but=("0",), share=4)
+@pytest.mark.long(but=("0",), share=2)
 @pytest.mark.parametrize("start", range(0, 320, 40))
 def test_an_overlay_is_what_it_is_spelled_out_to(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     """The same states and violations; so a packet to another than a neighbor is a fault in both, or in neither."""

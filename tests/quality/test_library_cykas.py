@@ -13,7 +13,7 @@ from thence.proofs.scopes.link import check_link
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Result, Verdict
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("cykas")]  # the proofs of the file are made once
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from thence.proofs.prove import prove_specification
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Level, Result, Verdict
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("tree")]  # the proofs of the file are made once
 
 
 @pytest.fixture(scope="module")

@@ -354,7 +354,7 @@ def try_forgeries(forge: Callable[[Path], Any], original: Path, chance: random.R
     return harmless
 
 
-@pytest.mark.long(but=("theory-0",), share=3)
+@pytest.mark.long(but=("theory-0",), share=2)
 @pytest.mark.parametrize("number", range(6))
 @pytest.mark.parametrize("kind", [theory_text, machine_text], ids=["theory", "machine"])
 def test_no_random_forgery_says_more(

@@ -85,7 +85,7 @@ def test_the_rules_are_those_of_brute_force() -> None:
 
 @pytest.mark.long
 def test_the_rules_are_those_of_brute_force_in_many_scopes() -> None:
-    assert all(held_against_brute_force(seed) for seed in range(1000, 2000))
+    assert all(held_against_brute_force(seed) for seed in range(1000, 1400))
 
 
 def refuted_by_something_wrong(workload: ir.Workload, property_: str) -> bool:
