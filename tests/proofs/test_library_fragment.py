@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pytest
+
 from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.logic.fragment import fragment_of
@@ -68,6 +70,7 @@ def table() -> str:
     return "\n".join([*rows, "", *lines]) + "\n"
 
 
+@pytest.mark.long
 def test_the_table_of_the_page_is_that_of_the_library() -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
