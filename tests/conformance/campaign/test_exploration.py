@@ -70,7 +70,7 @@ def test_what_names_no_spark_is_refused() -> None:
     assert sees_files("local[*]") and sees_files("local") and not sees_files("spark://here:7077")
 
 
-@pytest.mark.long
+@pytest.mark.long(share=0)
 @pytest.mark.spark
 def test_a_cluster_whose_driver_and_executor_are_killed(tmp_path: Path) -> None:
     """The command is killed with SIGKILL and given again; then an executor is killed. The counts are exact."""
