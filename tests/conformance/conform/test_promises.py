@@ -64,7 +64,7 @@ def test_packets_of_other_kinds_are_not_compared(library: Library) -> None:
     assert conform(subject.make_process, held, BROADCAST, Sampling(cases=60)).failures == 0
 
 
-@pytest.mark.long(but=("cykas:TellsTwice", "rst:TimerDelivers", "cbcast:OneRound", "mf:AckMissing"))
+@pytest.mark.long(but=("cykas:TellsTwice", "rst:TimerDelivers", "cbcast:OneRound", "mf:AckMissing"), share=1)
 @pytest.mark.parametrize(("name", "fault"), ALL_FAULTS, ids=[f"{name}:{fault.__name__}" for name, fault in ALL_FAULTS])
 def test_no_planted_fault_is_only_another_order(name: str, fault: Any, library: Library) -> None:
     protocol = library(name)
