@@ -300,11 +300,6 @@ def sorts_of(machine: ir.Machine) -> tuple[Sort, ...]:
     return tuple(type_ for type_ in found if isinstance(type_, Sort))
 
 
-QUANTIFIED = 6
-"""The most that a quantified formula costs: it stands for a notion of the text."""
-
-
 def cost(atom: ir.Expr) -> int:
     """How much there is to read in an atom."""
-    whole = sum(1 for _ in parts(atom)) - len(free_locals(atom)) + (2 if symbols_of(atom) else 0)
-    return min(whole, QUANTIFIED) if isinstance(atom, ir.Quantified) else whole
+    return sum(1 for _ in parts(atom)) - len(free_locals(atom)) + (2 if symbols_of(atom) else 0)
