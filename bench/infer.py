@@ -1,10 +1,13 @@
 """Invariants found again: every machine of the library without its invariants, and the machines of the literature.
 
-    python bench/infer.py [--timeout S] [--json FILE] [NAME...]
+    python bench/infer.py [--timeout S] [--json FILE] [--mutants] [NAME...]
 
 A row for each machine: what came out, seconds by the clock and of processors, how many invariants were found and how
 many were hidden. A machine whose invariants are all that it states keeps those that say what it is for, `PURPOSES`; one
 of which nothing is left to prove is marked `nothing to find`.
+
+With `--mutants` the mutants of these machines instead, of which the file says that a statement about states is refuted:
+all other invariants are hidden, and the search has to end in a run.
 """
 
 from __future__ import annotations
@@ -12,13 +15,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
-from thence.proofs.infer.inference import Inference, Limits, hidden, infer
+from thence.proofs.infer.inference import Inference, Limits, goals_of, hidden, infer
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -56,30 +61,50 @@ def main() -> None:
     arguments.add_argument("names", nargs="*")
     arguments.add_argument("--timeout", type=float, default=120.0)
     arguments.add_argument("--json")
+    arguments.add_argument("--mutants", action="store_true")
     given = arguments.parse_args()
     rows: list[Row] = []
     for path in (*library(), *sorted((library()[0].parent / "benchmarks").glob("*.thence"))):
         if not given.names or path.stem in given.names:
-            for machine in specification(str(path)).machines:
-                rows.append(_row(path, machine, given.timeout))
+            read = specification(str(path))
+            for machine, kept in _mutants(read) if given.mutants else _machines(path, read):
+                rows.append(_row(path, machine, kept, given.timeout))
                 print(_line(rows[-1]), flush=True)
-    proved = sum(row.outcome == "proved" for row in rows)
-    print(f"{proved} of {len(rows)} machines proved with invariants that were found")
+    outcomes = Counter(row.outcome for row in rows)
+    print(f"{len(rows)} machines: " + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items()))
     if given.json:
         Path(given.json).write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
 
 
-def _row(path: Path, machine: ir.Machine, timeout: float) -> Row:
-    """Benchmarks keep what is to be proved: the invariants that `prove` names, or all where it names none."""
+def _machines(path: Path, read: ir.Specification) -> Iterator[tuple[ir.Machine, tuple[str, ...]]]:
+    """Machines, each with the invariants that it keeps: what is to be proved.
+
+    Benchmarks keep the invariants that `prove` names, or all where it names none.
+    """
+    for machine in read.machines:
+        own = tuple(each.name for each in machine.invariants)
+        kept = tuple(name for name in machine.prove if name in own) or own
+        yield machine, (*(kept if path.parent.name == "benchmarks" else ()), *PURPOSES.get(machine.name, ()))
+
+
+def _mutants(read: ir.Specification) -> Iterator[tuple[ir.Machine, tuple[str, ...]]]:
+    """Mutants of machines with the statements about states that are refuted; only these are kept."""
+    for mutant in read.mutants:
+        if isinstance(mutant.mutated, ir.Machine):
+            machine = replace(mutant.mutated, name=f"{mutant.subject}/{mutant.name}", expects=())
+            refuted = {name for each in mutant.expects if each.verdict == "refuted" for name in each.names}
+            if wrong := tuple(name for name in goals_of(machine) if name in refuted):
+                yield replace(machine, prove=tuple(name for name in machine.prove if name in wrong)), wrong
+
+
+def _row(path: Path, machine: ir.Machine, kept: Collection[str], timeout: float) -> Row:
     own = [each.name for each in machine.invariants]
-    kept = [name for name in machine.prove if name in own] or own if path.parent.name == "benchmarks" else []
-    kept = [*kept, *PURPOSES.get(machine.name, ())]
     asked = hidden(machine, [name for name in own if name not in kept])
     options = Options()
     before = sum(os.times()[:4])
     with solver_pool(options) as pool:
         found = infer(ProofSession(pool, options), asked, Limits(timeout), lambda _: None)
-    written = len(own) - len(kept)
+    written = sum(name not in kept for name in own)
     processor = round(sum(os.times()[:4]) - before, 1)  # with that of the solvers, which have ended
     counts = len(found.conjuncts), written
     return Row(path.stem, machine.name, _outcome(found), round(found.seconds, 1), processor, *counts, found.reason)

@@ -48,7 +48,7 @@ def test_an_invariant_is_found(name: str) -> None:
     assert all(each.verdict is Verdict.PROVED for each in found.assessments.values())
 
 
-@pytest.mark.long(but="test_an_invariant_is_found", share=3)
+@pytest.mark.long
 @pytest.mark.parametrize("name", LATER)
 def test_an_invariant_is_found_in_time(name: str) -> None:
     assert inferred(machine_of(name)).proved
@@ -68,7 +68,7 @@ def test_a_mutant_is_refuted_by_a_run(name: str) -> None:
     assert_refuted(name)
 
 
-@pytest.mark.long(but="test_a_mutant_is_refuted_by_a_run")
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["leader_ring", "toy_consensus"])
 def test_a_mutant_is_refuted_in_time(name: str) -> None:
     assert_refuted(name)

@@ -10,23 +10,26 @@ from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.find import specification
 from thence.dsl.ir.types import BOOL, NAT
+from thence.dsl.load import library
 from thence.proofs.infer.compiled import compiled, compiled_row, value_in
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.structure import Structure, evaluate, tuples
 from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.machine.universe import universe_of
 
 UNIVERSE = {"process": 2, "message": 3}
+QUORUMS = str(library()[0].parent / "benchmarks" / "paxos.thence")
 
 
 def arbitrary(machine: ir.Machine, chance: random.Random) -> Structure:
     """Any structure at all, reachable or not."""
-    tables = {}
+    tables, universe = {}, universe_of(machine, UNIVERSE)
     for symbol in symbols(machine):
-        most = 2 if symbol.result in (BOOL,) else 4 if symbol.result == NAT else UNIVERSE[str(symbol.result)]
-        keys = tuples([parameter.type for parameter in symbol.parameters], UNIVERSE)
+        most = 2 if symbol.result in (BOOL,) else 4 if symbol.result == NAT else universe[str(symbol.result)]
+        keys = tuples([parameter.type for parameter in symbol.parameters], universe)
         drawn = {key: chance.randrange(most) for key in keys}
         tables[symbol.name] = {key: bool(value) for key, value in drawn.items()} if symbol.result == BOOL else drawn
-    return Structure(UNIVERSE, tables)
+    return Structure(universe, tables)
 
 
 @pytest.mark.parametrize("name", ["mf", "rst", "tree", "fifo", "client_server"])
@@ -49,13 +52,14 @@ def test_formulas_mean_the_same(name: str) -> None:
                 assert bool(value_in(function, structure, *arguments)) == said
 
 
-@pytest.mark.parametrize("name", ["mf", "fifo"])
-def test_rows_are_the_values_of_the_atoms(name: str) -> None:
+@pytest.mark.parametrize("reasons", [False, True])
+@pytest.mark.parametrize("name", ["mf", "fifo", "tree", QUORUMS], ids=["mf", "fifo", "tree", "quorums"])
+def test_rows_are_the_values_of_the_atoms(name: str, reasons: bool) -> None:
     machine = specification(name).machines[0]
     chance = random.Random(name)
     structure = arbitrary(machine, chance)
-    vocabulary = vocabulary_of(machine, [])
-    for template in templates(vocabulary, sorts_of(machine), 2):
+    vocabulary = vocabulary_of(machine, [], reasons=reasons)
+    for template in (each for count in (1, 2) for each in templates(vocabulary, sorts_of(machine), count)):
         rows = value_in(compiled_row(template.atoms, template.variables), structure)
         assert rows
         for assignment, row in rows:

@@ -55,7 +55,7 @@ def test_time_that_is_over_is_said() -> None:
     assert not found.proved and "time" in found.reason
 
 
-@pytest.mark.long(but="test_a_machine_without_its_invariants_is_proved_again")
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mf", "hybrid_remembering"])
 def test_more_machines(name: str) -> None:
     assert inferred(hidden(specification(name).machines[0], ["all"])).proved

@@ -36,10 +36,11 @@ def with_definitions(
     reporter: Reporter,
 ) -> Vocabulary:
     """The names of a declaration with its own definitions, and those of the file (`shared`) that it uses."""
-    used, silent = _used(declaration, shared), Reporter(reporter.file)
-    declared: dict[str, syntax.Definition] = {
-        one.name.text: one for one in shared if one.name.text in used and report_taken(one.name, vocabulary, silent)
-    }
+    used = _used(declaration, shared)
+    declared: dict[str, syntax.Definition] = {}
+    for one in shared:
+        if one.name.text in used and not _is_hidden(one, vocabulary, declaration, reporter):
+            declared[one.name.text] = one
     of_file = frozenset(declared)
     for definition in own:
         if _is_new(definition, own, shared, vocabulary, reporter):
@@ -77,6 +78,25 @@ def _used(declaration: syntax.Declaration, shared: Sequence[syntax.Definition]) 
                 found.add(name)
                 frontier.append(bodies[name])
     return frozenset(found)
+
+
+def _is_hidden(
+    definition: syntax.Definition, vocabulary: Vocabulary, declaration: syntax.Declaration, reporter: Reporter
+) -> bool:
+    """Whether the declaration has something of its own under the name of a definition of the file; warns of it."""
+    name, silent = definition.name, Reporter(reporter.file)
+    if report_taken(name, vocabulary, silent):
+        return False
+    what = silent.found[0].message.rpartition(" hides ")[2]
+    warned = reporter.within(())
+    warned.warning(
+        "W0934",
+        name.span,
+        f"`{declaration.name.text}` declares {what} `{name.text}`, which hides this definition there",
+        "choose another name for one of them",
+    )
+    reporter.found += [each for each in warned.found if each not in reporter.found]
+    return True
 
 
 def _called(tree: object) -> list[str]:

@@ -202,6 +202,7 @@ CODES: dict[str, str] = {
     "W0931": "A definition is never used.",
     "W0932": "A constant or role is never used.",
     "W0933": "The first value of its type is assigned to a key of a map whose keys are asked for.",
+    "W0934": "A declaration has a name of its own that hides a definition of the file.",
     "W0920": "A parameter of the system is not declared as a constant.",
 }
 

@@ -6,12 +6,12 @@ trusted; a test holds it against `evaluate` on random structures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort
-from thence.proofs.logic.formula import Unsupported, refuse_domains, symbols_of
+from thence.proofs.logic.formula import Unsupported, free_locals, refuse_domains, substitute, symbols_of
 from thence.proofs.logic.structure import Structure, Table, Value, zero_of
 
 Compiled: TypeAlias = Callable[..., Any]
@@ -29,18 +29,10 @@ def compiled_row(atoms: Sequence[ir.Expr], variables: Sequence[ir.Variable]) -> 
 
     Raises: Unsupported where an atom quantifies over numbers.
     """
-    names = dict(_renamed([variable.name for variable in variables]))
-    bits = " | ".join(f"(bool({_code(atom, names)}) << {at})" for at, atom in enumerate(atoms)) or "0"
-    loops = " ".join(f"for {names[variable.name]} in range(U[{_sort(variable)!r}])" for variable in variables)
-    apart = " and ".join(
-        f"{names[one.name]} != {names[other.name]}"
-        for at, one in enumerate(variables)
-        for other in variables[:at]
-        if one.type == other.type
-    )
-    assigned = ", ".join(names[variable.name] for variable in variables)
+    row = _Row(dict(_renamed([variable.name for variable in variables])))
+    lines = row.loops(variables, [(row.code(atom), free_locals(atom).keys()) for atom in atoms])
     symbols = frozenset[str]().union(*(symbols_of(atom) for atom in atoms))
-    return _function((), f"[(({assigned},), {bits}) {loops}{f' if {apart}' if apart else ''}]", symbols)
+    return _made(("U", "T"), [*row.tables, *lines], symbols)
 
 
 def value_in(function: Compiled, structure: Structure, *arguments: Value) -> Any:
@@ -62,16 +54,76 @@ def _renamed(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _function(parameters: Sequence[str], code: str, symbols: frozenset[str]) -> Compiled:
-    """The code as a function. It is made of numbered names and operators alone; symbols are looked up once a call."""
-    own = sorted(symbols)
-    arguments = ", ".join(("U", "T", *(new for _, new in _renamed(parameters))))
-    lines = [f"def function({arguments}):"]
-    lines += [f"    T_{_identifier(symbol)} = T[{symbol!r}]" for symbol in own]
-    lines.append(f"    return {code}")
+    """The code as a function of the parameters."""
+    return _made(("U", "T", *(new for _, new in _renamed(parameters))), [f"return {code}"], symbols)
+
+
+def _made(arguments: Sequence[str], body: Sequence[str], symbols: frozenset[str]) -> Compiled:
+    """A function. It is made of numbered names and operators alone; symbols are looked up once a call."""
+    lines = [f"def function({', '.join(arguments)}):"]
+    lines += [f"    T_{_identifier(symbol)} = T[{symbol!r}]" for symbol in sorted(symbols)]
+    lines += [f"    {line}" for line in body]
     made: dict[str, Any] = {}
     exec(compile("\n".join(lines), "<a formula>", "exec"), made)
     function: Compiled = made["function"]
     return function
+
+
+class _Row:
+    """The text of a row: a loop for each variable, in which what does not depend on later ones is computed once.
+
+    Attributes:
+        tables: lines that make the tables of quantified formulas. Formulas that differ in the names of their free
+            variables share one.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+        self._known: dict[ir.Expr, str] = {}
+        self.tables: list[str] = []
+
+    def code(self, atom: ir.Expr) -> str:
+        """The text of an atom. What it quantifies stands in a table, but for what has another formula around it."""
+        if not isinstance(atom, ir.Quantified):
+            return _code(atom, self._names)
+        free = free_locals(atom)
+        plain = {name: ir.Local(type_, f"free {at}") for at, (name, type_) in enumerate(free.items())}
+        general = substitute(atom, plain)
+        if general not in self._known:
+            table = self._known[general] = f"Q{len(self._known)}"
+            names = {local.name: f"f{at}" for at, local in enumerate(plain.values())}
+            key = "".join(f"{name}, " for name in names.values())
+            loops = " ".join(
+                f"for {names[local.name]} in range(U[{_sort(ir.Variable(local.name, local.type))!r}])"
+                for local in plain.values()
+            )
+            value = _code(general, names)
+            self.tables.append(f"{table} = {{({key}): {value} {loops}}}" if free else f"{table} = {{(): {value}}}")
+        return f"{self._known[general]}[({''.join(f'{self._names[name]}, ' for name in free)})]"
+
+    def loops(self, variables: Sequence[ir.Variable], atoms: Sequence[tuple[str, Collection[str]]]) -> list[str]:
+        """The lines of the loops; each atom is evaluated in the outermost loop that has its variables."""
+        lines = ["found = []", f"b0 = {_bits(atoms, lambda free: not free)}"]
+        seen: list[ir.Variable] = []
+        for depth, variable in enumerate(variables):
+            indent, name = "    " * depth, self._names[variable.name]
+            lines.append(f"{indent}for {name} in range(U[{_sort(variable)!r}]):")
+            others = [self._names[other.name] for other in seen if other.type == variable.type]
+            if others:
+                lines.append(f"{indent}    if {' or '.join(f'{name} == {other}' for other in others)}: continue")
+            seen.append(variable)
+            own = {each.name for each in seen}
+            new = _bits(atoms, lambda free, own=own, last=variable.name: last in free and own >= set(free))  # type: ignore[misc]
+            lines.append(f"{indent}    b{depth + 1} = b{depth} | {new}")
+        assigned = "".join(f"{self._names[variable.name]}, " for variable in variables)
+        lines += [f"{'    ' * len(variables)}found.append((({assigned}), b{len(variables)}))", "return found"]
+        return lines
+
+
+def _bits(atoms: Sequence[tuple[str, Collection[str]]], wanted: Callable[[Collection[str]], bool]) -> str:
+    """The bits of those atoms of which the variables are wanted."""
+    chosen = [f"({1 << at} if {text} else 0)" for at, (text, free) in enumerate(atoms) if wanted(free)]
+    return " | ".join(chosen) or "0"
 
 
 def _identifier(symbol: str) -> str:

@@ -34,10 +34,11 @@ from thence.proofs.infer.kept import (
     texts_of,
 )
 from thence.proofs.infer.naming import name_of
+from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
-from thence.proofs.infer.vocabulary import Vocabulary, has_blocks, sorts_of, templates, vocabulary_of
+from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import Unsupported, forall, implies
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import induction_counterexample, run_counterexample
@@ -174,7 +175,7 @@ def as_kept(found: Inference) -> Kept:
     """A search that is settled, in the form in which another one begins with its conjuncts, and proves them again."""
     machine = found.machine
     base = texts_of(conjunct.formula.body for conjunct in found.conjuncts)
-    return Kept(digest(machine), has_blocks(machine), 0, base, (), (), (), ())
+    return Kept(digest(machine), come_first(machine), 0, base, (), (), (), ())
 
 
 def goals_of(machine: ir.Machine) -> tuple[str, ...]:
@@ -257,7 +258,7 @@ class _Search:
         """First without guards that were true of somebody, which solvers find hard, then with them; or the other way
         round, where messages can be blocked."""
         end = process.deadline
-        order: tuple[bool, ...] = (True, False) if has_blocks(self._machine) else (False, True)
+        order: tuple[bool, ...] = (True, False) if come_first(self._machine) else (False, True)
         if self._vocabulary(reasons=True) == self._vocabulary(reasons=False):
             order = order[:1]
         elif self._earlier is not None and self._earlier.reasons == order[1]:
@@ -347,7 +348,7 @@ class _Search:
         if search is None:
             if earlier is not None:
                 return replace(earlier, samples=tuple(samples))
-            return Kept(digest(machine), has_blocks(machine), 0, (), (), (), tuple(samples), ())
+            return Kept(digest(machine), come_first(machine), 0, (), (), (), tuple(samples), ())
         new = [forest_of_run(machine, run) for run in search.refuting]
         return Kept(
             digest(machine),

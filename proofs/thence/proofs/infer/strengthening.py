@@ -434,8 +434,8 @@ class Strengthening:
             for number, finite in enumerate(self.finite):
                 used = self._kept(number, finite, goal) if cores is None else cores[number, goal]
                 assert isinstance(used, set)
-                for each in used:
-                    if each in everything and each not in found:
+                for each in everything:  # in one order, whatever the hash seed is
+                    if each in used and each not in found:
                         found[each] = None
                         waiting.append(each)
         return {formula: everything[formula] for formula in found}

@@ -6,29 +6,23 @@ text also says which role each argument plays: where it compares `k` with `src(m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
 from thence.proofs.infer.orders import order_atoms
+from thence.proofs.infer.reasons import parts, reasons_of
 from thence.proofs.logic.formula import (
-    children,
-    conj,
-    disj,
     equal,
-    exists,
     free_locals,
     local,
-    map_children,
-    negation,
     substitute,
     symbols_of,
 )
 from thence.proofs.logic.number_window import speaks_of_all_numbers
-from thence.proofs.machine.step_statements import split
-from thence.proofs.machine.transitions import Action, actions, symbols
+from thence.proofs.machine.transitions import actions, symbols
 
 LETTERS: Mapping[str, str] = {PROCESS.name: "pqr", MESSAGE.name: "abc"}
 """The names of variables of the built-in sorts."""
@@ -77,14 +71,14 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
         texts += own
         for update in action.updates:
             _roles_of_update(update, roles)
-        texts += (*_reasons(action), *blocked(action, machine)) if reasons else ()
+        texts += reasons_of(action, machine) if reasons else ()
     whole = dict.fromkeys(goals)
     texts += whole
     for text in texts:
         _roles_in(text, roles)
     forms: dict[ir.Expr, None] = {}
     for text in texts:
-        for part in _parts(text):
+        for part in parts(text):
             if _is_form(part) and part not in whole:
                 forms[part] = None
     known = symbols(machine)
@@ -120,94 +114,6 @@ def variables_of(sorts: Sequence[Sort]) -> tuple[ir.Variable, ...]:
 # --- the text ----------------------------------------------------------------------------------
 
 
-def _reasons(action: Action) -> Iterator[ir.Expr]:
-    """What a transition leaves behind: some guards were true of some values of its parameters.
-
-    Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`.
-    """
-    parts = [part for guard in action.guards for part in split(guard.body)]
-    positive = [part for part in parts if not isinstance(part, ir.Not)]
-    for chosen in (*((part,) for part in positive), *combinations(positive, 2)):
-        body = conj(chosen)
-        used = [each for each in action.parameters if each.name in free_locals(body)]
-        for hidden in used:
-            if isinstance(hidden.type, Sort) and len(used) > 1:
-                yield exists((hidden,), body)
-
-
-def blocked(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
-    """What stands in the way of a transition, and which message stands before that.
-
-    A guard `forall y. P(y) implies Q(y, m)` blocks m while `exists y. P(y) and not Q(y, m)`; a relation that a
-    transition fills, `R(m, y) := P(y) and Q(y, m)`, remembers the same. Of a message a, `before(a, y)` says that the
-    block is due to something later than a. A function of m alone is a variable: what blocks src(m) blocks a process.
-    """
-    history = machine.delivery != "off"
-    own = {symbol.name for symbol in machine.symbols}
-    for body, y in (*_obstacles(action), *_remembered(action, own)):
-        if history and y.type == MESSAGE:
-            first = ir.Local(MESSAGE, "a_")
-            later: ir.Expr = ir.Apply(BOOL, "before", (first, local(y)))
-            if machine.delivery != "unicast":  # a message may be in its own way: at another of its destinations
-                later = disj((later, equal(first, local(y))))
-            yield exists((y,), conj((_general(body, action, y), later)))
-
-
-def has_blocks(machine: ir.Machine) -> bool:
-    """Whether a message can stand in the way of a transition."""
-    return any(True for action in actions(machine) for _ in blocked(action, machine))
-
-
-def _obstacles(action: Action) -> Iterator[tuple[ir.Expr, ir.Variable]]:
-    for guard in action.guards:
-        for part in split(guard.body):
-            if isinstance(part, ir.Quantified) and part.kind == "forall" and len(part.variables) == 1:
-                (bound,), inner = part.variables, part.body
-                if isinstance(inner, ir.Connective) and inner.operator == "implies":
-                    denied = conj((inner.left, negation(inner.right)))
-                else:
-                    denied = negation(inner)
-                if isinstance(bound.type, Sort) and bound.domain is None:
-                    yield denied, ir.Variable(bound.name, bound.type)
-
-
-def _remembered(action: Action, own: Collection[str]) -> Iterator[tuple[ir.Expr, ir.Variable]]:
-    for update in action.updates:
-        if update.value.type == BOOL and len(update.binders) == 1 and update.symbol in own:
-            (binder,) = update.binders
-            if isinstance(update.value, ir.Connective) and update.value.operator == "and":
-                yield update.value, binder
-
-
-def _general(body: ir.Expr, action: Action, y: ir.Variable) -> ir.Expr:
-    """The formula with a variable for f(m), where it speaks of a parameter m only by that."""
-    for parameter in action.parameters:
-        terms = {
-            part
-            for part in _parts(body)
-            if isinstance(part, ir.Apply)
-            and part.arguments == (local(parameter),)
-            and isinstance(part.type, Sort)
-            and parameter.name != y.name
-        }
-        if len(terms) == 1:
-            (term,) = terms
-            other = _replaced(body, term, ir.Local(term.type, f"{parameter.name}_"))
-            if parameter.name not in free_locals(other):
-                return other
-    return body
-
-
-def _replaced(expr: ir.Expr, old: ir.Expr, new: ir.Expr) -> ir.Expr:
-    return new if expr == old else map_children(expr, lambda part: _replaced(part, old, new))
-
-
-def _parts(expr: ir.Expr) -> Iterator[ir.Expr]:
-    yield expr
-    for part in children(expr):
-        yield from _parts(part)
-
-
 def _is_form(expr: ir.Expr) -> bool:
     """A term within a term, or a quantified formula, that a conjunct may repeat."""
     free = free_locals(expr)
@@ -226,7 +132,7 @@ def _is_form(expr: ir.Expr) -> bool:
 
 def _roles_in(expr: ir.Expr, roles: dict[tuple[str, int], set[str]]) -> None:
     """The unary functions that stand directly in the arguments of other symbols."""
-    for part in _parts(expr):
+    for part in parts(expr):
         if isinstance(part, ir.Apply):
             for at, argument in enumerate(part.arguments):
                 if isinstance(argument, ir.Apply) and len(argument.arguments) == 1:
@@ -236,7 +142,7 @@ def _roles_in(expr: ir.Expr, roles: dict[tuple[str, int], set[str]]) -> None:
 def _roles_of_update(update: ir.Update, roles: dict[tuple[str, int], set[str]]) -> None:
     """Where the new value compares a binder with a unary function, the binder's place takes its values."""
     places = {argument.name: at for at, argument in enumerate(update.arguments) if isinstance(argument, ir.Local)}
-    for part in _parts(update.value):
+    for part in parts(update.value):
         if isinstance(part, ir.Comparison) and part.operator == "=":
             for one, other in ((part.left, part.right), (part.right, part.left)):
                 unary = isinstance(other, ir.Apply) and len(other.arguments) == 1
@@ -370,7 +276,7 @@ def _comparable(one: ir.Expr, other: ir.Expr) -> bool:
 def _owners(term: ir.Expr) -> frozenset[ir.Expr]:
     return frozenset(
         inner.arguments[0]
-        for part in _parts(term)
+        for part in parts(term)
         if isinstance(part, ir.Apply)
         for inner in part.arguments
         if isinstance(inner, ir.Apply) and inner.arguments
@@ -396,4 +302,4 @@ def sorts_of(machine: ir.Machine) -> tuple[Sort, ...]:
 
 def cost(atom: ir.Expr) -> int:
     """How much there is to read in an atom."""
-    return sum(1 for _ in _parts(atom)) - len(free_locals(atom)) + (2 if symbols_of(atom) else 0)
+    return sum(1 for _ in parts(atom)) - len(free_locals(atom)) + (2 if symbols_of(atom) else 0)

@@ -54,6 +54,18 @@ def test_a_violation_is_a_run(thence: Thence, tmp_path: Path) -> None:
     assert found.code == 1 and "causal is refuted" in found.out and "causal_send(m1)" in found.out
 
 
+@pytest.mark.long
+def test_a_seed_fixes_every_choice(thence: Thence, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever order sets have in a process."""
+    found = []
+    for order in ("0", "2"):
+        monkeypatch.setenv("PYTHONHASHSEED", order)
+        (machine,) = thence("infer", "mf", "--hide", "all", "--json").object["machines"]
+        assert machine["verdict"] == "proved"
+        found.append(machine["invariants"])
+    assert found[0] == found[1]
+
+
 def test_bad_requests(thence: Thence) -> None:
     assert thence("infer", "fifo", "--write").rejects("of the library")
     assert thence("infer", "fifo", "--write", "--hide", "all").rejects("--hide")

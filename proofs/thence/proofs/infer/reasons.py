@@ -1,0 +1,201 @@
+"""What a transition leaves behind, what stands in its way, and what it can do no more.
+
+Invariants often speak of these, and the text of a machine shows them. They are candidates, nothing more: whether one
+is true is found out as for any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, MESSAGE, Sort
+from thence.proofs.logic.formula import (
+    TRUE,
+    children,
+    conj,
+    disj,
+    equal,
+    exists,
+    forall,
+    free_locals,
+    local,
+    map_children,
+    negation,
+    substitute,
+)
+from thence.proofs.machine.step_statements import split
+from thence.proofs.machine.transitions import Action, actions
+
+
+def reasons_of(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
+    """All of them. Solvers find them hard."""
+    yield from _causes(action)
+    yield from _blocks(action, machine)
+    yield from _shadows(action)
+    yield from _impossible(action, machine)
+
+
+def come_first(machine: ir.Machine) -> bool:
+    """Whether they are likely to be needed: something can stand in the way of a transition."""
+    return any(True for action in actions(machine) for _ in (*_blocks(action, machine), *_impossible(action, machine)))
+
+
+def _causes(action: Action) -> Iterator[ir.Expr]:
+    """What a transition leaves behind: some guards were true of some values of its parameters.
+
+    Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`.
+    """
+    parts = [part for guard in action.guards for part in split(guard.body)]
+    positive = [part for part in parts if not isinstance(part, ir.Not)]
+    for chosen in (*((part,) for part in positive), *combinations(positive, 2)):
+        body = conj(chosen)
+        used = [each for each in action.parameters if each.name in free_locals(body)]
+        for hidden in used:
+            if isinstance(hidden.type, Sort) and len(used) > 1:
+                yield exists((hidden,), body)
+
+
+def _blocks(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
+    """What stands in the way of a transition, and which message stands before that.
+
+    A guard `forall y. P(y) implies Q(y, m)` blocks m while `exists y. P(y) and not Q(y, m)`; a relation that a
+    transition fills, `R(m, y) := P(y) and Q(y, m)`, remembers the same. Of a message a, `before(a, y)` says that the
+    block is due to something later than a. A function of m alone is a variable: what blocks src(m) blocks a process.
+    """
+    history = machine.delivery != "off"
+    own = {symbol.name for symbol in machine.symbols}
+    for body, y in (*_obstacles(action), *_remembered(action, own)):
+        if history and y.type == MESSAGE:
+            first = ir.Local(MESSAGE, "a_")
+            later: ir.Expr = ir.Apply(BOOL, "before", (first, local(y)))
+            if machine.delivery != "unicast":  # a message may be in its own way: at another of its destinations
+                later = disj((later, equal(first, local(y))))
+            yield exists((y,), conj((_general(body, action, y), later)))
+
+
+def _obstacles(action: Action) -> Iterator[tuple[ir.Expr, ir.Variable]]:
+    for guard in action.guards:
+        for part in split(guard.body):
+            if isinstance(part, ir.Quantified) and part.kind == "forall" and len(part.variables) == 1:
+                (bound,), inner = part.variables, part.body
+                if isinstance(inner, ir.Connective) and inner.operator == "implies":
+                    denied = conj((inner.left, negation(inner.right)))
+                else:
+                    denied = negation(inner)
+                if isinstance(bound.type, Sort) and bound.domain is None:
+                    yield denied, ir.Variable(bound.name, bound.type)
+
+
+def _remembered(action: Action, own: Collection[str]) -> Iterator[tuple[ir.Expr, ir.Variable]]:
+    for update in action.updates:
+        if update.value.type == BOOL and len(update.binders) == 1 and update.symbol in own:
+            (binder,) = update.binders
+            if isinstance(update.value, ir.Connective) and update.value.operator == "and":
+                yield update.value, binder
+
+
+def _general(body: ir.Expr, action: Action, y: ir.Variable) -> ir.Expr:
+    """The formula with a variable for f(m), where it speaks of a parameter m only by that."""
+    for parameter in action.parameters:
+        terms = {
+            part
+            for part in parts(body)
+            if isinstance(part, ir.Apply)
+            and part.arguments == (local(parameter),)
+            and isinstance(part.type, Sort)
+            and parameter.name != y.name
+        }
+        if len(terms) == 1:
+            (term,) = terms
+            other = _replaced(body, term, ir.Local(term.type, f"{parameter.name}_"))
+            if parameter.name not in free_locals(other):
+                return other
+    return body
+
+
+def _shadows(action: Action) -> Iterator[ir.Expr]:
+    """Of a relation that a guard has under a quantifier, what is left without the arguments that it alone has.
+
+    Where a guard says `forall d, w. voted(n, d, w) implies d <= c`, `exists w. voted(n, d, w)` says that n has voted
+    in d.
+    """
+    for guard in action.guards:
+        for part in parts(guard.body):
+            if not isinstance(part, ir.Quantified) or part.kind not in ("forall", "exists"):
+                continue
+            inner = list(parts(part.body))
+            for atom in inner:
+                if isinstance(atom, ir.Apply) and atom.type == BOOL:
+                    own = [each for each in part.variables if _is_only_in(each.name, atom, inner)]
+                    rest = free_locals(atom).keys() - {each.name for each in own}
+                    if own and rest and not (len(own) == len(part.variables) and part.body in (atom, negation(atom))):
+                        yield ir.Quantified(BOOL, "exists", tuple(own), atom)
+
+
+def _is_only_in(name: str, atom: ir.Expr, inner: Iterable[ir.Expr]) -> bool:
+    """Whether all places of a name among the parts of a formula are in this atom, which is one of them."""
+
+    def places(expr: ir.Expr) -> int:
+        return sum(isinstance(part, ir.Local) and part.name == name for part in parts(expr))
+
+    return 0 < places(atom) == sum(isinstance(part, ir.Local) and part.name == name for part in inner)
+
+
+def _impossible(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
+    """That a transition can have an effect no more: what it needs of somebody can become true no more.
+
+    Where `decide(v, q)` needs `forall n. member(n, q) implies vote(n, v)`, and only an n with `not voted(n)` votes,
+    v is lost if of every q somebody has voted otherwise: `forall q. exists n. member(n, q) and not vote(n, v) and
+    voted(n)`.
+    """
+    marks = [update for update in action.updates if update.value == TRUE]
+    effect = {name for update in marks for argument in update.arguments for name in free_locals(argument)}
+    parameters = {parameter.name: parameter for parameter in action.parameters}
+    for guard in action.guards:
+        for part in split(guard.body):
+            if not isinstance(part, ir.Quantified) or part.kind != "forall":
+                continue
+            premises: tuple[ir.Expr, ...] = ()
+            needed = part.body
+            if isinstance(needed, ir.Connective) and needed.operator == "implies":
+                premises, needed = (needed.left,), needed.right
+            for gone in _closed_to(needed, machine):
+                body = ir.Quantified(BOOL, "exists", part.variables, conj((*premises, negation(needed), gone)))
+                free = free_locals(body).keys()
+                if free & effect and free <= parameters.keys():
+                    hidden = [parameters[name] for name in parameters if name in free - effect]
+                    yield forall(hidden, body)
+
+
+def _closed_to(needed: ir.Expr, machine: ir.Machine) -> Iterator[ir.Expr]:
+    """What forbids a transition that would make the relation true: relations that it needs to be false."""
+    if not isinstance(needed, ir.Apply):
+        return
+    for action in actions(machine):
+        for update in action.updates:
+            if update.symbol != needed.symbol or update.value != TRUE or update.binders:
+                continue
+            named = {
+                argument.name: value
+                for argument, value in zip(update.arguments, needed.arguments, strict=True)
+                if isinstance(argument, ir.Local)
+            }
+            for guard in action.guards:
+                for part in split(guard.body):
+                    if isinstance(part, ir.Not) and isinstance(part.operand, ir.Apply):
+                        atom = part.operand
+                        if atom.symbol != needed.symbol and free_locals(atom).keys() <= named.keys():
+                            yield substitute(atom, named)
+
+
+def _replaced(expr: ir.Expr, old: ir.Expr, new: ir.Expr) -> ir.Expr:
+    return new if expr == old else map_children(expr, lambda part: _replaced(part, old, new))
+
+
+def parts(expr: ir.Expr) -> Iterator[ir.Expr]:
+    """The expression, and all expressions in it."""
+    yield expr
+    for part in children(expr):
+        yield from parts(part)

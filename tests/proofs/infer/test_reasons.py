@@ -1,0 +1,95 @@
+"""Notions that a text shows: what a relation says of fewer, and what can happen no more."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.find import specification
+from thence.dsl.load import library
+from thence.dsl.write.show import show_expression
+from thence.proofs.infer.compiled import compiled, value_in
+from thence.proofs.infer.reasons import come_first, reasons_of
+from thence.proofs.logic.structure import Structure, tuples
+from thence.proofs.machine.transitions import actions, initial, step, symbols
+
+
+def machine(name: str) -> ir.Machine:
+    return specification(str(library()[0].parent / "benchmarks" / f"{name}.thence")).machines[0]
+
+
+def said(name: str, transition: str) -> list[str]:
+    action = next(each for each in actions(machine(name)) if each.name == transition)
+    return [show_expression(each) for each in reasons_of(action, machine(name))]
+
+
+LOST = {
+    "toy_consensus": "forall q. exists n. member(n, q) and not vote(n, v) and voted(n)",
+    "paxos": "forall q. exists n. member(n, q) and not voted(n, b, v) and left(n, b)",
+}
+"""By what a value can be decided no more."""
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_can_be_decided_no_more(name: str) -> None:
+    assert LOST[name] in said(name, "decide")
+    assert come_first(machine(name))
+
+
+def test_what_a_relation_says_of_fewer() -> None:
+    assert "exists w. voted(n, d, w)" in said("paxos", "report")
+    assert "exists c, w. reported(n, b, c, w)" in said("paxos", "propose")
+    assert not come_first(machine("lock_server"))
+
+
+UNIVERSE = {"process": 1, "message": 1, "node": 3, "quorum": 2, "value": 2, "ballot": 3}
+
+
+def start(subject: ir.Machine, chance: random.Random) -> Structure:
+    """Random quorums that have somebody in common."""
+    member = next(each for each in symbols(subject) if each.name == "member")
+    in_common = compiled(subject.axioms[0].body, ())
+    while True:
+        members = {key: chance.random() < 0.7 for key in tuples([p.type for p in member.parameters], UNIVERSE)}
+        state = initial(subject, UNIVERSE, {"member": members})
+        if value_in(in_common, state):
+            return state
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_is_lost_stays_lost(name: str) -> None:
+    """In random runs: once the formula is true of a value, it stays true, and the value is not decided any more."""
+    subject = machine(name)
+    decide = next(each for each in actions(subject) if each.name == "decide")
+    lost = next(each for each in reasons_of(decide, subject) if show_expression(each) == LOST[name])
+    marked = next(each for each in decide.updates if each.symbol == "decided").arguments
+    names = [argument.name for argument in marked if isinstance(argument, ir.Local)]
+    is_lost = compiled(lost, names)
+    values = list(tuples([argument.type for argument in marked], UNIVERSE))
+    guards = {each.name: compiled(each.guard, [p.name for p in each.parameters]) for each in actions(subject)}
+    happened = decided = 0
+    for seed in range(120):
+        chance = random.Random(seed)
+        state = start(subject, chance)
+        gone: set[tuple[int, ...]] = set()
+        for _ in range(30):
+            enabled = [
+                (each, arguments)
+                for each in actions(subject)
+                for arguments in tuples([p.type for p in each.parameters], UNIVERSE)
+                if value_in(guards[each.name], state, *arguments)
+            ]
+            if not enabled:
+                break
+            state = step(*chance.choice(enabled), state)
+            for value in values:
+                if value in gone:
+                    assert value_in(is_lost, state, *value)
+                elif value_in(is_lost, state, *value) and not state.tables["decided"][value]:
+                    gone.add(value)
+            assert not any(state.tables["decided"][value] for value in gone)
+        happened += len(gone)
+        decided += sum(state.tables["decided"].values())
+    assert happened > 50 and decided > 20
