@@ -46,7 +46,7 @@ Tables: TypeAlias = Mapping[str, Table]
 def _sort(variable: ir.Variable | ir.Bound) -> str:
     if isinstance(variable.type, Sort):
         return variable.type.name
-    raise Unsupported(f"no finite universe for `{variable.type}`")
+    raise Unsupported(f"no finite universe has every `{variable.type}`")
 
 
 def _renamed(names: Sequence[str]) -> list[tuple[str, str]]:

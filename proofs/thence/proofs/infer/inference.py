@@ -418,7 +418,10 @@ class _Search:
         """A goal that is false in a sample."""
         for goal in self._goals():
             for sampler in samplers:
-                number = violated_in(_closed(self._machine, goal), sampler.samples)
+                try:
+                    number = violated_in(_closed(self._machine, goal), sampler.samples)
+                except Unsupported as reason:
+                    raise Unsupported(f"`{self._name_of(goal)}` is not searched: {reason}") from reason
                 if number is not None:
                     return self._refuted(goal, sampler.samples.run_to(number))
         return None
