@@ -32,6 +32,8 @@ class Task:
     seed: int = 0
     seconds: float = field(default=0.0, compare=False)
     """About how long it takes, on a processor of its own."""
+    names: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """What it can be chosen by: the names of all that it judges."""
 
     @property
     def label(self) -> str:
@@ -66,27 +68,29 @@ def tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
     assert found is not None
     content = file.source.text.encode()
 
-    def task(kind: TaskKind, name: str, more_s: float = 0.0, cases: int = 0, seed: int = 0) -> Task:
-        return Task(kind, str(file.path), name, content, cases, seed, _SECONDS[kind] + more_s)
+    def task(kind: TaskKind, name: str, *names: str, more_s: float = 0.0, cases: int = 0, seed: int = 0) -> Task:
+        return Task(kind, str(file.path), name, content, cases, seed, _SECONDS[kind] + more_s, (name, *names))
 
     for name, part in parts(found):
         if name:
-            yield task("prove", name, _machine_s(part), seed=seed)
+            others = (each.name for each in (*part.mutants, *part.links))
+            yield task("prove", name, *others, more_s=_machine_s(part), seed=seed)
         else:
-            yield task("theorem", file.path.stem, seed=seed)
+            theorems = (known for theorem in part.theorems for known in (theorem.theory.name, theorem.name))
+            yield task("theorem", file.path.stem, *theorems, seed=seed)
     for scope in found.scopes:
-        yield task("scope", f"{scope.name} of {scope.protocol}")
+        yield task("scope", f"{scope.name} of {scope.protocol}", scope.name, scope.protocol)
     stated = {scope.protocol for scope in found.scopes}
     for protocol in found.protocols:
         if protocol.name not in stated and (protocol.properties or protocol.eventually or protocol.invariants):
             yield task("protocol", protocol.name)
     for link in found.links:
-        yield task("link", link.name)
+        yield task("link", link.name, link.protocol.name, link.machine.name)
     for mutant in found.mutants:
         if isinstance(mutant.mutated, ir.Protocol):
-            yield task("mutant", mutant.name)
+            yield task("mutant", mutant.name, mutant.subject, f"{mutant.subject}/{mutant.name}")
     for scenario in found.scenarios:
-        yield task("scenario", scenario.name)
+        yield task("scenario", scenario.name, scenario.subject, *scenario.subject.split("/"))
     for protocol in found.protocols:
         if protocol.name in SHIPPED:
             yield task("conform", protocol.name, cases=cases, seed=seed)

@@ -31,6 +31,7 @@ class Verified:
         files: the results by file, in the order in which they are shown.
         seconds: wall time of the run.
         left: the checks that were not made, since the run was interrupted.
+        chosen: what was checked, where not everything was: a sentence; or empty.
         date: when it ended.
         player: the page on which one plays runs, and the runs, as `thence.play.report_runs` packs them; or empty.
         runs: the number of the run that a result shows, by the `id` of the result.
@@ -39,6 +40,7 @@ class Verified:
     files: Mapping[str, Sequence[Result]]
     seconds: float
     left: Sequence[str] = ()
+    chosen: str = ""
     date: datetime = field(default_factory=lambda: datetime.now(UTC))
     player: str = ""
     runs: Mapping[int, int] = field(default_factory=dict)
@@ -80,6 +82,7 @@ def render(verified: Verified) -> str:
         facts=_facts(verified),
         summary=_summary(results),
         left=verified.left,
+        chosen=verified.chosen,
         sections=sections,
         surprises=[row for section in sections for row in section["rows"] if not row["expected"]],
         kinds=sorted({result.kind for result in results}),

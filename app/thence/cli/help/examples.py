@@ -121,6 +121,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "campaign report": (Example("thence campaign report night", "Write the report of a campaign."),),
     "verify": (
         Example("thence verify fifo", "Check everything that one file of the library states."),
+        Example("thence verify fifo --only lost", "Check what it states about one scope."),
         Example("thence verify", "Check the whole library. It takes some minutes."),
     ),
     "executions": (

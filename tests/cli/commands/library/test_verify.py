@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from thence.api.verifying import tasks_of
+from thence.dsl.load import library, load
+
 Thence = Callable[..., Any]
 
 PROTOCOL = """
@@ -95,3 +98,56 @@ def test_kept_results_are_taken_and_an_edited_file_is_judged_anew(thence: Thence
 def test_a_place_for_results_that_is_a_file_is_bad_input(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("")
     assert verify(thence, "mf", "--results", "kept").rejects("kept")
+
+
+TWO = f"""{PROTOCOL}  property at_most_once, fifo
+
+scope one of p:
+  processes 2
+  sends 1, 0
+
+scope other of p:
+  processes 2
+  sends 2, 0
+
+mutant twice of p:
+  on receive MSG(m) from j:
+    deliver m
+    deliver m
+  expect refuted at_most_once
+"""
+
+
+@pytest.mark.parametrize(
+    ("only", "judged"),
+    [
+        ("one", {"one: at_most_once", "one: fifo", "one: fault"}),
+        ("other of p", {"other: at_most_once", "other: fifo", "other: fault"}),
+        ("twice", {"3 processes, 1 send each: at_most_once"}),
+        ("p/twice", {"3 processes, 1 send each: at_most_once"}),
+    ],
+)
+def test_only_what_was_named_is_checked(thence: Thence, tmp_path: Path, only: str, judged: set[str]) -> None:
+    (tmp_path / "two.thence").write_text(TWO, encoding="utf-8")
+    found = thence("verify", "two.thence", "--only", only, "--json").object
+    assert {one["name"] for one in found["results"]} == judged
+    assert found["chosen"] == {"only": [only], "tasks": 1, "of_tasks": 3}
+    said = thence("verify", "two.thence", "--only", only)
+    assert f"only what is about {only}: 1 of 3 tasks" in said.out
+    assert f"only what is about {only}: 1 of 3 tasks" in (tmp_path / "thence-report.html").read_text(encoding="utf-8")
+
+
+def test_a_name_that_nothing_has_is_bad_input(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "two.thence").write_text(TWO, encoding="utf-8")
+    assert thence("verify", "two.thence", "--only", "othr").rejects("did you mean other?")
+    assert thence("verify", "two.thence", "--only", "one", "--only", "nothing_like_it").rejects("there are one")
+
+
+def test_everything_is_chosen_by_the_names_of_what_it_judges() -> None:
+    """What a result is about, its scope and its mutant, choose the task that it came from."""
+    for path in library():
+        for task in tasks_of(load(str(path)), 1, 0):
+            assert task.name in task.names
+            if task.kind == "scope":
+                scope, _, protocol = task.name.partition(" of ")
+                assert {scope, protocol} < set(task.names)

@@ -27,6 +27,7 @@ from thence.conformance.tasks.pool import TaskPool
 from thence.conformance.tasks.processes import open_processes
 from thence.conformance.tasks.running import run_tasks
 from thence.dsl.load import Loaded, library, load
+from thence.dsl.text.diagnostics import nearest
 from thence.spec.user_error import UserError
 from thence.spec.verdict import Kind, Level, Result, Verdict, exit_code
 from thence.spec.words import counted
@@ -60,11 +61,19 @@ def verify(
         Optional[str],  # noqa: UP045
         typer.Option(help="Do each task on the workers of this Spark master, instead of in two processes here."),
     ] = None,
+    only: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Check only what is about this machine, protocol, scope, mutant, link, scenario or theorem, and start"
+            " no campaign on Spark. Repeatable."
+        ),
+    ] = None,
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
     """Checks the files, then everything that they state; writes the HTML report."""
-    request = VerifyRequest(tuple(files or ()), report, Amount(cases, campaign_cases, seed), results, master)
+    amount = Amount(cases, 0 if only else campaign_cases, seed)
+    request = VerifyRequest(tuple(files or ()), report, amount, results, master, tuple(only or ()))
     run_command("verify", json, lambda session: _verified(session, request), verbose)
 
 
@@ -77,6 +86,7 @@ class VerifyRequest:
         report: the file that gets the HTML report.
         results: a directory of results, kept from run to run.
         master: a Spark master; None: processes of this machine.
+        only: names of what is checked; none: everything.
     """
 
     files: tuple[str, ...]
@@ -84,6 +94,7 @@ class VerifyRequest:
     amount: Amount
     results: str | None
     master: str | None
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +120,9 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     if any(file.specification is None for file in loaded):
         return Output(diagnostics=diagnostics)
     started = time.perf_counter()
-    tasks = {file.path: list(tasks_of(file, amount.cases, amount.seed)) for file in loaded}
+    everything = {file.path: list(tasks_of(file, amount.cases, amount.seed)) for file in loaded}
+    tasks = _narrowed(everything, request.only)
+    loaded = [file for file in loaded if file.path in tasks]
     then = len(_tested_on_spark(loaded)) if amount.campaign_cases else 0
     campaign: list[Result] = []
     with _pool(request.master) as (pool, cluster):
@@ -126,6 +139,12 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     sizes += [("campaigns", len(campaign))] if campaign else []
     missing = [f"{names[Path(task.file)]}: {task.label}" for task in left]
     missing += [] if complete or left else ["some campaigns"]
+    counts = sum(map(len, tasks.values())), sum(map(len, everything.values()))
+    chosen = ""
+    fields: dict[str, object] = {"report": request.report, "complete": complete}
+    if request.only:
+        fields["chosen"] = {"only": [*request.only], "tasks": counts[0], "of_tasks": counts[1]}
+        chosen = f"only what is about {', '.join(request.only)}: {counts[0]:,} of {counted(counts[1], 'task')}"
     from thence.pages.html_report import Verified, render
     from thence.pages.result_lines import lines
     from thence.play.report_runs import runs_of
@@ -135,12 +154,28 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     took = time.perf_counter() - started
     shown = [[line.first for line in lines(each, explained=True)] for each in by_file.values()]
     player, runs = runs_of([*{file.path: file for file in loaded}.values()], shown)
-    write_text(request.report, render(Verified(sections, took, missing, player=player, runs=runs)))
+    write_text(request.report, render(Verified(sections, took, missing, chosen=chosen, player=player, runs=runs)))
     said = "" if complete else "interrupted: this is what was finished\n"
+    said += f"{chosen}\n" if chosen else ""
     return Output(
         results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {request.report}\n",
-        fields={"report": request.report, "complete": complete}, exit=_exit(results, complete), files=tuple(sizes),
+        fields=fields, exit=_exit(results, complete), files=tuple(sizes),
     )  # fmt: skip
+
+
+def _narrowed(tasks: dict[Path, list[Task]], only: Sequence[str]) -> dict[Path, list[Task]]:
+    """The tasks that are about what was named, and their files. Raises: BadInput for a name that nothing has."""
+    if not only:
+        return tasks
+    known = sorted({name for each in tasks.values() for task in each for name in task.names})
+    for name in only:
+        if name not in known:
+            near = nearest(name, known)
+            more = f" and {len(known) - SHOWN:,} more" if len(known) > SHOWN else ""
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(known[:SHOWN])}{more}"
+            raise BadInput(f"{name}: the files state nothing about it; {hint}")
+    chosen = {path: [task for task in each if set(task.names) & set(only)] for path, each in tasks.items()}
+    return {path: each for path, each in chosen.items() if each}
 
 
 def _short_names(paths: Sequence[Path]) -> dict[Path, str]:
