@@ -88,7 +88,7 @@ def test_mutate(thence: Thence, tmp_path: Path) -> None:
     assert fates == {file: file.read_text() for file in fates}, "fates of a cluster are taken by a run without"
 
 
-@pytest.mark.long
+@pytest.mark.long(share=0)
 @pytest.mark.spark
 @pytest.mark.usefixtures("file")
 def test_infer(thence: Thence) -> None:

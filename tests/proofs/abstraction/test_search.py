@@ -32,7 +32,7 @@ def of(specification: ir.Specification, mutant: str | None = None) -> ir.Protoco
     return mutated
 
 
-@pytest.mark.long
+@pytest.mark.long(share=0)
 def test_cykas_with_three_processes(library: Library) -> None:
     """The number of abstract states is that of an independent prototype, up to symmetry."""
     found = explore_abstraction(of(library("cykas")), workload(), SAFETY)

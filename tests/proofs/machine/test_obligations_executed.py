@@ -186,7 +186,7 @@ def test_library(name: str, pool: SolverPool) -> None:
         check_shares(machine, compared(pool, machine, 1, 8, 30))
 
 
-@pytest.mark.long
+@pytest.mark.long(share=1)
 @pytest.mark.parametrize("name", FILES)
 def test_library_and_its_mutants(name: str, pool: SolverPool) -> None:
     own, mutated = machines_of(FILES[name])

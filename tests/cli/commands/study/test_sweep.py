@@ -48,7 +48,7 @@ def test_a_study_of_ones_own(thence: Thence, tmp_path: Path) -> None:
     assert [float(row["mean"]) for row in rows] == [run["mean"] for run in again] and len(rows) == 8
 
 
-@pytest.mark.long
+@pytest.mark.long(share=0)
 @pytest.mark.spark
 def test_a_signal_to_the_whole_group_ends_it_in_order(tmp_path: Path) -> None:
     """As `timeout` sends it: Spark's Java gets it as well, and is gone when the sweep wants to cancel its work."""
