@@ -4,7 +4,7 @@
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
 #   make test     the tests that a change needs: every feature, a few minutes; ARGS="-k NAME" narrows it down
 #   make test-long the long tests as well: differential and statistical runs, a cluster, the library under every option; of
-#                 tests with many cases two
+#                 tests with many cases one
 #   make test-all every test, with all cases: two hours or three
 #   make tools    what some tests need: the model checker TLC (by Maven), zsh, ksh and chromium (on Debian), the
 #                 modules of the extension for editors (by npm); these tests are skipped without

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WATCHDOG = Path(__file__).with_name("watchdog.py")
 MARK = "THENCE_TEST_RUN"
-SHARE = 2
+SHARE = 1
 """How many cases of a long test `make test-long` runs, where the test does not say; `make test-all` runs all."""
 
 

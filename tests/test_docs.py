@@ -97,7 +97,7 @@ def swap(file: Path, one: str, other: str) -> None:
 
 
 @pytest.mark.long(
-    but=("README", "docs/explanation/security", "docs/reference/traces", "docs/how-to/transport"), share=8
+    but=("README", "docs/explanation/security", "docs/reference/traces", "docs/how-to/transport"), share=6
 )
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix())
 def test_examples_run_and_give_what_they_show(page: Path, tmp_path: Path) -> None:

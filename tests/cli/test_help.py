@@ -118,7 +118,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.long(but=("check", "explain", "fmt", "trace draw"), share=5)
+@pytest.mark.long(but=("check", "explain", "fmt", "trace draw"), share=3)
 @pytest.mark.parametrize("words", list(EXAMPLES))
 def test_examples_run(words: str, folder: Path) -> None:
     """Lines for one file share their answers, as they do for a user."""

@@ -407,7 +407,7 @@ def keep_small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(spread, name, value)
 
 
-@pytest.mark.long(but=("0",))
+@pytest.mark.long(but=("0",), share=2)
 @pytest.mark.parametrize("start", range(0, 400, 8))
 def test_every_engine_finds_the_same(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     keep_small(monkeypatch)

@@ -186,7 +186,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[pytest.mark.long(share=3)] if seed > 0 else []) for seed in range(8)]
+    "seed", [pytest.param(seed, marks=[pytest.mark.long] if seed > 0 else []) for seed in range(8)]
 )
 def test_slips_in_the_library_are_found_and_proposals_are_of_the_right_kind(seed: int) -> None:
     rng = random.Random(seed)

@@ -104,7 +104,7 @@ def test_the_interpreter_finds_what_the_definition_says() -> None:
     assert min(tally[name] for name in ("cleared holds", "cleared refuted", "cycles", "inputs")) >= 5, tally
 
 
-@pytest.mark.long
+@pytest.mark.long(share=0)
 def test_the_interpreter_finds_it_of_many() -> None:
     tally = Counter[str]()
     for seed in range(100, 600):

@@ -268,7 +268,7 @@ def test_the_library_says_which_links_are_proved() -> None:
 # --- all edits of a protocol ----------------------------------------------------------------------
 
 
-@pytest.mark.long(but=("post",))
+@pytest.mark.long(but=("post",), share=0)
 @pytest.mark.parametrize("name", ["post", "synchronous"])
 def test_what_is_proved_of_an_edited_protocol_is_true_in_scopes(session: ProofSession, name: str) -> None:
     """Each edit of the protocol's text: where the link is proved, no run of its scopes refutes it."""
