@@ -81,6 +81,7 @@ VALUES: dict[str, Value] = {
     "against": Value("PROTOCOL", _files),
     "names": Value("NAME", _of("theorem", "machine", "mutant", "protocol")),
     "name": Value("NAME", _of("machine", "protocol", "mutant")),
+    "only": Value("NAME", _of("theorem", "machine", "mutant", "protocol", "scope", "scenario")),
     "scope": Value("SCOPE", _of("scope")),
     "mutant": Value("MUTANT", _of("mutant")),
     "scenario": Value("SCENARIO", _of("scenario")),
