@@ -221,7 +221,7 @@ def ground_terms(obligation: Obligation, widest: int) -> Mapping[str, set[Term]]
                 return None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(obligations)
 def test_the_graph_has_a_cycle_iff_ground_terms_go_on_for_ever(obligation: Obligation) -> None:
     fragment = fragment_of(obligation)

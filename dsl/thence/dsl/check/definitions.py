@@ -18,6 +18,7 @@ from thence.dsl.check.terms.environment import (
     Place,
     Vocabulary,
     report_taken,
+    taken_by,
 )
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.inference import infer_types
@@ -84,19 +85,16 @@ def _is_hidden(
     definition: syntax.Definition, vocabulary: Vocabulary, declaration: syntax.Declaration, reporter: Reporter
 ) -> bool:
     """Whether the declaration has something of its own under the name of a definition of the file; warns of it."""
-    name, silent = definition.name, Reporter(reporter.file)
-    if report_taken(name, vocabulary, silent):
-        return False
-    what = silent.found[0].message.rpartition(" hides ")[2]
-    warned = reporter.within(())
-    warned.warning(
-        "W0934",
-        name.span,
-        f"`{declaration.name.text}` declares {what} `{name.text}`, which hides this definition there",
-        "choose another name for one of them",
-    )
-    reporter.found += [each for each in warned.found if each not in reporter.found]
-    return True
+    name = definition.name
+    what = taken_by(name.text, vocabulary)
+    if what is not None:
+        reporter.warning(
+            "W0934",
+            name.span,
+            f"`{declaration.name.text}` declares {what} `{name.text}`, which hides this definition there",
+            "choose another name for one of them",
+        )
+    return what is not None
 
 
 def _called(tree: object) -> list[str]:

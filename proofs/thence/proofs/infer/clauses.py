@@ -17,6 +17,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE
 from thence.proofs.infer.compiled import Compiled, compiled_row, value_in
 from thence.proofs.infer.orders import as_premise, compares_variables
+from thence.proofs.infer.reasons import denied
 from thence.proofs.infer.vocabulary import Template, cost
 from thence.proofs.logic.formula import (
     conj,
@@ -170,9 +171,7 @@ def _some(atom: ir.Expr, affirmed: bool) -> tuple[ir.Bound, ir.Expr] | None:
         return bound, atom.body
     if affirmed or atom.kind != "forall":
         return None
-    if isinstance(atom.body, ir.Connective) and atom.body.operator == "implies":
-        return bound, conj((atom.body.left, negation(atom.body.right)))
-    return bound, negation(atom.body)
+    return bound, denied(atom.body)
 
 
 def _parts(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, NAT, Sort
+from thence.dsl.ir.types import BOOL, NAT, Sort, Type
 from thence.proofs.logic.formula import Unsupported, free_locals, refuse_domains, substitute, symbols_of
 from thence.proofs.logic.structure import Structure, Table, Value, zero_of
 
@@ -43,10 +43,11 @@ def value_in(function: Compiled, structure: Structure, *arguments: Value) -> Any
 Tables: TypeAlias = Mapping[str, Table]
 
 
-def _sort(variable: ir.Variable | ir.Bound) -> str:
-    if isinstance(variable.type, Sort):
-        return variable.type.name
-    raise Unsupported(f"no finite universe has every `{variable.type}`")
+def _elements(type_: Type) -> str:
+    """The text of all elements of a sort."""
+    if isinstance(type_, Sort):
+        return f"range(U[{type_.name!r}])"
+    raise Unsupported(f"no finite universe has every `{type_}`")
 
 
 def _renamed(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -93,37 +94,28 @@ class _Row:
             table = self._known[general] = f"Q{len(self._known)}"
             names = {local.name: f"f{at}" for at, local in enumerate(plain.values())}
             key = "".join(f"{name}, " for name in names.values())
-            loops = " ".join(
-                f"for {names[local.name]} in range(U[{_sort(ir.Variable(local.name, local.type))!r}])"
-                for local in plain.values()
-            )
+            loops = " ".join(f"for {names[local.name]} in {_elements(local.type)}" for local in plain.values())
             value = _code(general, names)
             self.tables.append(f"{table} = {{({key}): {value} {loops}}}" if free else f"{table} = {{(): {value}}}")
         return f"{self._known[general]}[({''.join(f'{self._names[name]}, ' for name in free)})]"
 
     def loops(self, variables: Sequence[ir.Variable], atoms: Sequence[tuple[str, Collection[str]]]) -> list[str]:
         """The lines of the loops; each atom is evaluated in the outermost loop that has its variables."""
-        lines = ["found = []", f"b0 = {_bits(atoms, lambda free: not free)}"]
-        seen: list[ir.Variable] = []
+        within = {variable.name: depth for depth, variable in enumerate(variables, 1)}
+        bits: list[list[str]] = [[] for _ in range(len(variables) + 1)]
+        for at, (text, free) in enumerate(atoms):
+            bits[max((within[name] for name in free), default=0)].append(f"({1 << at} if {text} else 0)")
+        lines = ["found = []", f"b0 = {' | '.join(['0', *bits[0]])}"]
         for depth, variable in enumerate(variables):
             indent, name = "    " * depth, self._names[variable.name]
-            lines.append(f"{indent}for {name} in range(U[{_sort(variable)!r}]):")
-            others = [self._names[other.name] for other in seen if other.type == variable.type]
+            lines.append(f"{indent}for {name} in {_elements(variable.type)}:")
+            others = [self._names[other.name] for other in variables[:depth] if other.type == variable.type]
             if others:
                 lines.append(f"{indent}    if {' or '.join(f'{name} == {other}' for other in others)}: continue")
-            seen.append(variable)
-            own = {each.name for each in seen}
-            new = _bits(atoms, lambda free, own=own, last=variable.name: last in free and own >= set(free))  # type: ignore[misc]
-            lines.append(f"{indent}    b{depth + 1} = b{depth} | {new}")
+            lines.append(f"{indent}    b{depth + 1} = {' | '.join([f'b{depth}', *bits[depth + 1]])}")
         assigned = "".join(f"{self._names[variable.name]}, " for variable in variables)
         lines += [f"{'    ' * len(variables)}found.append((({assigned}), b{len(variables)}))", "return found"]
         return lines
-
-
-def _bits(atoms: Sequence[tuple[str, Collection[str]]], wanted: Callable[[Collection[str]], bool]) -> str:
-    """The bits of those atoms of which the variables are wanted."""
-    chosen = [f"({1 << at} if {text} else 0)" for at, (text, free) in enumerate(atoms) if wanted(free)]
-    return " | ".join(chosen) or "0"
 
 
 def _identifier(symbol: str) -> str:
@@ -198,7 +190,7 @@ def _quantified(expr: ir.Quantified, names: Mapping[str, str]) -> str:
         inner[variable.name] = f"v{len(inner)}"
         while list(inner.values()).count(inner[variable.name]) > 1:
             inner[variable.name] += "_"
-        loops.append(f"for {inner[variable.name]} in range(U[{_sort(variable)!r}])")
+        loops.append(f"for {inner[variable.name]} in {_elements(variable.type)}")
     body = f"{_code(expr.body, inner)} {' '.join(loops)}"
     match expr.kind:
         case "forall":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
+from typing import TypeGuard
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, Sort
@@ -79,13 +80,9 @@ def _obstacles(action: Action) -> Iterator[tuple[ir.Expr, ir.Variable]]:
     for guard in action.guards:
         for part in split(guard.body):
             if isinstance(part, ir.Quantified) and part.kind == "forall" and len(part.variables) == 1:
-                (bound,), inner = part.variables, part.body
-                if isinstance(inner, ir.Connective) and inner.operator == "implies":
-                    denied = conj((inner.left, negation(inner.right)))
-                else:
-                    denied = negation(inner)
+                (bound,) = part.variables
                 if isinstance(bound.type, Sort) and bound.domain is None:
-                    yield denied, ir.Variable(bound.name, bound.type)
+                    yield denied(part.body), ir.Variable(bound.name, bound.type)
 
 
 def _remembered(action: Action, own: Collection[str]) -> Iterator[tuple[ir.Expr, ir.Variable]]:
@@ -136,11 +133,10 @@ def _shadows(action: Action) -> Iterator[ir.Expr]:
 
 def _is_only_in(name: str, atom: ir.Expr, inner: Iterable[ir.Expr]) -> bool:
     """Whether all places of a name among the parts of a formula are in this atom, which is one of them."""
-
-    def places(expr: ir.Expr) -> int:
-        return sum(isinstance(part, ir.Local) and part.name == name for part in parts(expr))
-
-    return 0 < places(atom) == sum(isinstance(part, ir.Local) and part.name == name for part in inner)
+    there, everywhere = (
+        sum(isinstance(part, ir.Local) and part.name == name for part in some) for some in (parts(atom), inner)
+    )
+    return 0 < there == everywhere
 
 
 def _impossible(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
@@ -157,12 +153,9 @@ def _impossible(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
         for part in split(guard.body):
             if not isinstance(part, ir.Quantified) or part.kind != "forall":
                 continue
-            premises: tuple[ir.Expr, ...] = ()
-            needed = part.body
-            if isinstance(needed, ir.Connective) and needed.operator == "implies":
-                premises, needed = (needed.left,), needed.right
+            needed = part.body.right if _is_implication(part.body) else part.body
             for gone in _closed_to(needed, machine):
-                body = ir.Quantified(BOOL, "exists", part.variables, conj((*premises, negation(needed), gone)))
+                body = ir.Quantified(BOOL, "exists", part.variables, conj((denied(part.body), gone)))
                 free = free_locals(body).keys()
                 if free & effect and free <= parameters.keys():
                     hidden = [parameters[name] for name in parameters if name in free - effect]
@@ -192,6 +185,15 @@ def _closed_to(needed: ir.Expr, machine: ir.Machine) -> Iterator[ir.Expr]:
 
 def _replaced(expr: ir.Expr, old: ir.Expr, new: ir.Expr) -> ir.Expr:
     return new if expr == old else map_children(expr, lambda part: _replaced(part, old, new))
+
+
+def denied(expr: ir.Expr) -> ir.Expr:
+    """That the formula is false: of an implication, what it assumes and not what it says."""
+    return conj((expr.left, negation(expr.right))) if _is_implication(expr) else negation(expr)
+
+
+def _is_implication(expr: ir.Expr) -> TypeGuard[ir.Connective]:
+    return isinstance(expr, ir.Connective) and expr.operator == "implies"
 
 
 def parts(expr: ir.Expr) -> Iterator[ir.Expr]:

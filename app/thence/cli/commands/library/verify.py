@@ -139,10 +139,10 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     sizes += [("campaigns", len(campaign))] if campaign else []
     missing = [f"{names[Path(task.file)]}: {task.label}" for task in left]
     missing += [] if complete or left else ["some campaigns"]
-    counts = sum(map(len, tasks.values())), sum(map(len, everything.values()))
     chosen = ""
     fields: dict[str, object] = {"report": request.report, "complete": complete}
     if request.only:
+        counts = sum(map(len, tasks.values())), sum(map(len, everything.values()))
         fields["chosen"] = {"only": [*request.only], "tasks": counts[0], "of_tasks": counts[1]}
         chosen = f"only what is about {', '.join(request.only)}: {counts[0]:,} of {counted(counts[1], 'task')}"
     from thence.pages.html_report import Verified, render

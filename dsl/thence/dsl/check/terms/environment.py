@@ -99,6 +99,14 @@ class Vocabulary:
 
 def report_taken(name: Name, words: Vocabulary, reporter: Reporter) -> bool:
     """Reports a definition with a name that something else has; whether the name is free."""
+    what = taken_by(name.text, words)
+    if what is not None:
+        reporter.error("E0209", name.span, f"definition `{name.text}` hides {what}", "choose another name")
+    return what is None
+
+
+def taken_by(name: str, words: Vocabulary) -> str | None:
+    """What has a name already that a definition could have; None: nothing."""
     for known, what in (
         (words.state, "a state variable"),
         (words.constants, "a constant or role"),
@@ -106,10 +114,9 @@ def report_taken(name: Name, words: Vocabulary, reporter: Reporter) -> bool:
         (words.types, "a type"),
         (words.procedures, "a procedure"),
     ):
-        if name.text in known:
-            reporter.error("E0209", name.span, f"definition `{name.text}` hides {what}", "choose another name")
-            return False
-    return True
+        if name in known:
+            return what
+    return None
 
 
 def a(type_: Type) -> str:
