@@ -38,7 +38,7 @@ def report(folder: Path, *, left: tuple[str, ...] = (), surprise: bool = True) -
         EVIL: [result(EVIL, explanation=EVIL, subject=EVIL), result("open", Verdict.UNKNOWN, kind="machine")],
     }
     target = folder / "report.html"
-    target.write_text(render(Verified(files, 61.0, left, DATE)), encoding="utf-8")
+    target.write_text(render(Verified(files, 61.0, left=left, date=DATE)), encoding="utf-8")
     return target
 
 
@@ -150,4 +150,4 @@ def test_a_report_on_a_whole_library_is_small() -> None:
         ]
         for number in range(30)
     }
-    assert len(render(Verified(files, 1.0, (), DATE)).encode()) < 1_000_000
+    assert len(render(Verified(files, 1.0, date=DATE)).encode()) < 1_000_000

@@ -10,7 +10,7 @@ import platform
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, Final
@@ -39,6 +39,7 @@ class Verified:
 
     files: Mapping[str, Sequence[Result]]
     seconds: float
+    _: KW_ONLY
     left: Sequence[str] = ()
     chosen: str = ""
     date: datetime = field(default_factory=lambda: datetime.now(UTC))
