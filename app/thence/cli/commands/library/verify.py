@@ -154,7 +154,7 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     took = time.perf_counter() - started
     shown = [[line.first for line in lines(each, explained=True)] for each in by_file.values()]
     player, runs = runs_of([*{file.path: file for file in loaded}.values()], shown)
-    write_text(request.report, render(Verified(sections, took, missing, chosen=chosen, player=player, runs=runs)))
+    write_text(request.report, render(Verified(sections, took, left=missing, chosen=chosen, player=player, runs=runs)))
     said = "" if complete else "interrupted: this is what was finished\n"
     said += f"{chosen}\n" if chosen else ""
     return Output(
