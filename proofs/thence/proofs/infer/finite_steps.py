@@ -105,8 +105,13 @@ class FiniteSteps:
                 used |= found
         return used
 
-    def state_against(self, goals: Sequence[ir.Expr], known: Sequence[ir.Expr]) -> Structure | None:
-        """A state in which the facts and `known` are true and one of the goals is false; None: all of them follow."""
+    def state_against(
+        self, goals: Sequence[ir.Expr], known: Sequence[ir.Expr], seconds: float | None = None
+    ) -> Structure | None:
+        """A state in which the facts and `known` are true and one of the goals is false; None: all of them follow.
+
+        With a limit in seconds, None may also mean that the solver did not say it in time.
+        """
         if self._state is None:
             self._state = self._case(None, ())
         case = self._state
@@ -118,8 +123,12 @@ class FiniteSteps:
             case.grounding.constants[some] = "Bool"
             case.grounding.assertions.append(any_of((negated(quoted(some)), *map(quoted, broken))))
         self._tell(case)
-        answer = self._process.check(case.solver, Asked((*assumed, some), tuple(self._cell_names(case))))
-        return None if answer.values is None else self._structure(case, answer.values)
+        asked = Asked((*assumed, some), tuple(self._cell_names(case)))
+        process = self._process
+        answer = (
+            process.check(case.solver, asked) if seconds is None else process.try_check(case.solver, asked, seconds)
+        )
+        return None if answer is None or answer.values is None else self._structure(case, answer.values)
 
     def _structure(self, case: _Case, values: Mapping[str, Value]) -> Structure:
         return Structure(

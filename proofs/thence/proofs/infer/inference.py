@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import product
 
 from thence.dsl import ir
 from thence.dsl.check import built_in
@@ -21,8 +20,9 @@ from thence.dsl.write.show import show_expression
 from thence.proofs.infer.asking import Answer, Ask, Ended, Judging, Lost, Question, shown
 from thence.proofs.infer.clauses import Clause, Denial
 from thence.proofs.infer.compiled import compiled_row
-from thence.proofs.infer.finite_runs import GOAL_SECONDS, FiniteRuns
-from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
+from thence.proofs.infer.finite_runs import FiniteRuns
+from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
+from thence.proofs.infer.goal_runs import GoalRuns
 from thence.proofs.infer.kept import (
     Kept,
     clauses_of,
@@ -34,6 +34,7 @@ from thence.proofs.infer.kept import (
     texts_of,
 )
 from thence.proofs.infer.naming import name_of
+from thence.proofs.infer.open_steps import SOLVER_MS, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
@@ -41,15 +42,14 @@ from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, St
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import Unsupported, forall, implies
 from thence.proofs.logic.structure import Structure
-from thence.proofs.machine.counterexample import induction_counterexample, run_counterexample
-from thence.proofs.machine.obligations import Conjunct, delivered_once, preservations, state_properties
+from thence.proofs.machine.counterexample import run_counterexample
+from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import is_run_to, smallest
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
-from thence.proofs.solving.finite_models import Model, negated_obligation
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 
@@ -67,24 +67,6 @@ STATES = 800
 
 INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"process": 3, "message": 3})
 """The universes of finite induction: a larger one once a smaller one has nothing more to say."""
-
-REACHED: Mapping[str, int] = {"process": 3, "message": 3}
-TWO: Mapping[str, int] = {"process": 2, "message": 2}
-DEPTHS = (12, 8, 5)
-"""The universes and lengths of the runs that refute goals, and clauses: the longest that a solver can search in time.
-
-With many sorts these are short, so a machine with sorts of its own is first searched with two elements of each.
-"""
-
-LARGER: tuple[Mapping[str, int], ...] = (
-    {"process": 3, "message": 3},
-    {"process": 3, "message": 4},
-    {"process": 4, "message": 4},
-)
-"""The universes in which a state is looked for where a solver does not prove an obligation."""
-
-SOLVER_MS = 4_000
-"""Time limit of a solver for one obligation during the search."""
 
 PATIENT_MS = 20_000
 """The same where no state against an obligation is found in a larger universe."""
@@ -219,9 +201,12 @@ def infer(
     refused = refusal(session, stated)
     if refused is not None:
         return Inference(machine, goals, reason=refused)
-    with SolverProcess(started + limits.seconds) as process:
+    end = started + limits.seconds
+    with SolverProcess(end) as process, GoalRuns(stated, search.closed_goals, end) as goal_runs:
         try:
-            found = search.run(process)
+            found = search.run(process, goal_runs)
+        except _Violated as violated:
+            found = search.refuted(violated.goal, violated.run)
         except Unsupported as reason:
             found = Inference(stated, goals, reason=str(reason))
         except OutOfTime as reason:
@@ -236,6 +221,15 @@ def infer(
     return replace(found, machine=stated, goals=goals, seconds=seconds, facts=search.facts, kept=kept)
 
 
+class _Violated(Exception):
+    """A goal is false: a run violates it."""
+
+    def __init__(self, goal: Goal, run: TransitionRun) -> None:
+        super().__init__(goal, run)
+        self.goal = goal
+        self.run = run
+
+
 class _Search:
     """One inference."""
 
@@ -247,6 +241,7 @@ class _Search:
         self._started = time.monotonic()
         self._earlier = aids.kept
         self._ask = aids.ask
+        self._goal_runs: GoalRuns
         self._reasons = False
         self._waited = 0.0
         self.facts: dict[str, int] = {}
@@ -254,9 +249,13 @@ class _Search:
         self._samplers: list[Sampler] = []
         self._names: dict[ir.Expr, str] = {}
 
-    def run(self, process: SolverProcess) -> Inference:
+    def run(self, process: SolverProcess, goal_runs: GoalRuns) -> Inference:
         """First without guards that were true of somebody, which solvers find hard, then with them; or the other way
-        round, where messages can be blocked."""
+        round, where messages can be blocked.
+
+        Raises: _Violated; Unsupported; OutOfTime.
+        """
+        self._goal_runs = goal_runs
         end = process.deadline
         order: tuple[bool, ...] = (True, False) if come_first(self._machine) else (False, True)
         if self._vocabulary(reasons=True) == self._vocabulary(reasons=False):
@@ -282,8 +281,29 @@ class _Search:
             raise
 
     def _vocabulary(self, *, reasons: bool) -> Vocabulary:
-        machine = self._machine
-        return vocabulary_of(machine, [_closed(machine, goal) for goal in self._goals()], reasons=reasons)
+        return vocabulary_of(self._machine, self.closed_goals, reasons=reasons)
+
+    @property
+    def closed_goals(self) -> list[ir.Expr]:
+        """What is to be proved, as formulas about states."""
+        return [_closed(self._machine, goal) for goal in self._goals()]
+
+    def _noted(self, line: str) -> None:
+        """Says how far one came. Raises: _Violated, once a run is found that violates a goal."""
+        self._note(line)
+        if self._goal_runs.is_done:
+            self._runs()
+
+    def _runs(self) -> FiniteRuns:
+        """The runs in which clauses are looked at.
+
+        Raises: _Violated where one violates a goal; Unsupported; OutOfTime.
+        """
+        runs, violation = self._goal_runs.wait()
+        if violation is not None:
+            number, run = violation
+            raise _Violated(self._goals()[number], run)
+        return runs
 
     def _attempt(self, process: SolverProcess, *, reasons: bool) -> Inference:
         machine = self._machine
@@ -295,17 +315,8 @@ class _Search:
             return violated
         proposals = Proposals(machine, vocabulary, samplers, random.Random(self._limits.seed))
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        for universe, depth in (*[(TWO, DEPTHS[0])][: len(machine.sorts)], *((REACHED, depth) for depth in DEPTHS)):
-            self._note(f"looking for runs of up to {depth} steps that violate a goal")
-            runs = FiniteRuns(machine, universe, depth, process)
-            for goal in goals:
-                run = None if runs.late else runs.violation(_closed(machine, goal), GOAL_SECONDS)
-                if run is not None:
-                    return self._refuted(goal, run)
-            if not runs.late and universe is REACHED:
-                break
         first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
-        search = Strengthening(proposals, [first], goals, [], self._note, runs, largest=[first, *wider][-1])
+        search = Strengthening(proposals, [first], goals, [], self._noted, largest=[first, *wider][-1])
         if self._ask is not None:
             search.ask = lambda goal, lost, denials: self._asked(process, search, goal, lost, denials)
         self._begin(search, reasons=reasons)
@@ -322,6 +333,7 @@ class _Search:
         if earlier is None:
             self._strengthening, self._reasons = search, reasons
             search.start()
+            search.runs = self._runs()
             return
         same = earlier.machine == digest(machine)
         for forest in earlier.runs:
@@ -331,6 +343,7 @@ class _Search:
             search.dead.update(clauses_of(machine, earlier.given_up))
             search.most_variables = max(search.most_variables, min(earlier.variables, search.limit))
         search.start(list(base.values()), only=same and bool(base))
+        search.runs = self._runs()
         wanted = search.want(clauses_of(machine, earlier.wanted).values(), again=not same)
         self.facts["clauses"] = wanted + len([formula for formula in base if formula in search.base])
         self._strengthening, self._reasons = search, reasons
@@ -375,6 +388,7 @@ class _Search:
         waited = time.monotonic() - before
         self._waited += waited
         process.deadline += waited
+        self._goal_runs.process.deadline += waited
         return answer
 
     def partial(self, reason: str) -> Inference:
@@ -423,10 +437,10 @@ class _Search:
                 except Unsupported as reason:
                     raise Unsupported(f"`{self._name_of(goal)}` is not searched: {reason}") from reason
                 if number is not None:
-                    return self._refuted(goal, sampler.samples.run_to(number))
+                    return self.refuted(goal, sampler.samples.run_to(number))
         return None
 
-    def _refuted(self, goal: Goal, run: TransitionRun) -> Inference:
+    def refuted(self, goal: Goal, run: TransitionRun) -> Inference:
         """The goal is false: the run is made small, and replayed."""
         machine = self._machine
         formula = ir.NamedFormula(self._name_of(goal), _closed(machine, goal))
@@ -516,31 +530,15 @@ class _Search:
             named.append(ir.NamedFormula(name, clause.formula))
         return named
 
-    def _conjuncts(self, clauses: Mapping[ir.Expr, Clause]) -> list[Conjunct]:
-        machine = with_conjuncts(self._machine, self._named(clauses))
-        invariants = [Conjunct(each, "invariant") for each in machine.invariants]
-        return [*invariants, *(Conjunct(each, "property") for each in state_properties(machine))]
-
     def _failed(self, clauses: Mapping[ir.Expr, Clause], limit_ms: int) -> list[Discharge]:
         """The obligations that one solver does not prove in a short time."""
-        session = self._session.within(limit_ms).with_one_solver().silent()
-        history = [Conjunct(fact, "history") for fact in built_in.history_facts(self._machine.delivery)]
-        own = self._conjuncts(clauses)
-        known = [*history, *own]
-        asked = [each.obligation for each in preservations(self._machine, own, known)]
-        if "at_most_once" in self._machine.prove:
-            asked.append(delivered_once(self._machine, known))
-        done = session.discharge(asked, look_for_models=False)
-        return [discharge for discharge in done if not discharge.proved]
+        machine = with_conjuncts(self._machine, self._named(clauses))
+        return [each.discharge for each in open_steps(self._session, machine, limit_ms)]
 
     def _state_against(self, discharge: Discharge) -> Structure | None:
         """A state of a larger universe from which the goal of the obligation is lost."""
-        problem = negated_obligation(discharge.obligation)
-        try:
-            outcome = self._session.within(SOLVER_MS).find_model(problem, LARGER, least=False)
-        except Unsupported:
-            return None
-        return None if outcome.model is None else outcome.model.structure
+        model = model_against(self._session, discharge)
+        return None if model is None else model.structure
 
     def _confirmed(self, search: Strengthening, clauses: Mapping[ir.Expr, Clause]) -> Inference:
         """The prover has the last word; each conjunct is shown with a step that is possible without it."""
@@ -555,41 +553,18 @@ class _Search:
             return Inference(self._machine, (), found, reason=reason, assessments=assessments)
         shown: dict[ir.NamedFormula, str] = {}
         for formula in tuple(named):
-            step = self._without(search, formula, named)
-            if not step:  # it may be superfluous in any universe
-                fewer = [each for each in named if each is not formula]
-                judged, _ = prove_machine(self._session.silent(), with_conjuncts(self._machine, fewer))
+            fewer = [each for each in named if each is not formula]
+            machine = with_conjuncts(self._machine, fewer)
+            step = lost_in_small(machine, search.finite) or lost(self._session, machine)
+            if not step:  # it is superfluous in any universe, if the prover says so
+                judged, _ = prove_machine(self._session.silent(), machine)
                 step = next((each.text for each in judged.values() if each.verdict is not Verdict.PROVED), "")
-                if not step:
-                    named, assessments = fewer, judged
-                    continue
-            shown[formula] = step
+            if step:
+                shown[formula] = step
+            else:
+                named, assessments = fewer, judged
         found = tuple(Found(each, shown[each]) for each in named)
         return Inference(self._machine, (), found, assessments=assessments)
-
-    def _without(self, search: Strengthening, formula: ir.NamedFormula, named: Sequence[ir.NamedFormula]) -> str:
-        """A step that loses another conjunct or a goal where this one is missing; empty where none is found in time."""
-        machine = with_conjuncts(self._machine, [each for each in named if each is not formula])
-        history = [Conjunct(fact, "history") for fact in built_in.history_facts(machine.delivery)]
-        own = [
-            *(Conjunct(each, "invariant") for each in machine.invariants),
-            *(Conjunct(each, "property") for each in state_properties(machine)),
-        ]
-        known = [conjunct.formula.body for conjunct in own]
-        for goal, finite in product(own, search.finite):
-            try:
-                found = finite.lost_or_used(goal.formula.body, known)
-            except OutOfTime:
-                return ""
-            if isinstance(found, Violation):
-                environment = {
-                    parameter.name: value
-                    for parameter, value in zip(found.action.parameters, found.arguments, strict=True)
-                }
-                model = Model(found.state, environment)
-                shown = induction_counterexample(machine, [*history, *own], goal, found.action, model)
-                return "\n".join(shown.text.splitlines()[:-1])  # without the sentence about the history
-        return ""
 
     def _stuck(self, stuck: Stuck) -> Inference:
         name = self._name_of(stuck.goal) if stuck.goal in self._goals() else "a conjunct"

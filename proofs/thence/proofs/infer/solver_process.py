@@ -49,6 +49,13 @@ class SolverProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def kill(self) -> None:
+        """Ends the process; another thread may be waiting for it."""
+        self._process.kill()
+
+    def close(self) -> None:
         self._process.close()
 
     def new_solver(self) -> int:

@@ -40,6 +40,9 @@ LITERALS = 6
 GROUP = 40
 """So many short clauses are asked about together: whether they follow from lighter ones."""
 
+COMPARING_S = 1.0
+"""Time limit of one such question."""
+
 FIRST = 700
 """Number of samples of each universe from which the templates learn at first."""
 
@@ -180,17 +183,19 @@ class Strengthening:
         self.note(f"{len(self.base)} of them support each other")
 
     def _new(self, candidates: Sequence[Clause]) -> dict[ir.Expr, Clause]:
-        """The clauses without those that follow from lighter ones: of a group, a state refutes some, or all follow."""
-        finite = self.largest or self.finite[-1]
+        """The clauses without those that follow from lighter ones: of a group, a state refutes some, or all follow.
+
+        A state of a small universe is found soon; that all follow, the largest one says. Where a solver does not say it
+        in time, they are left out too: what is wanted of them is found again.
+        """
         kept: dict[ir.Expr, Clause] = {}
         for first in range(0, len(candidates), GROUP):
+            self.note(f"{first} of them are compared, {len(kept)} say something new")
             group = {clause.formula: clause for clause in candidates[first : first + GROUP]}
-            while group:
-                state = finite.state_against(list(group), list(kept))
-                if state is None:
-                    break
-                formula = next(each for each in group if self.proposals.refusal(each, (state,)) is not None)
-                kept[formula] = group.pop(formula)
+            for finite in dict.fromkeys((self.finite[0], self.largest or self.finite[-1])):
+                while group and (state := finite.state_against(list(group), list(kept), COMPARING_S)):
+                    formula = next(each for each in group if self.proposals.refusal(each, (state,)) is not None)
+                    kept[formula] = group.pop(formula)
         return kept
 
     def follows(self, formula: ir.Expr, known: Sequence[ir.Expr]) -> bool:

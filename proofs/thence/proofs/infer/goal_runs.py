@@ -1,0 +1,69 @@
+"""Runs that violate what is to be proved, looked for in a process of their own while the search for clauses begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+
+from thence.dsl import ir
+from thence.proofs.infer.finite_runs import GOAL_SECONDS, FiniteRuns
+from thence.proofs.infer.solver_process import SolverProcess
+from thence.proofs.machine.reachability import TransitionRun
+
+REACHED: Mapping[str, int] = {"process": 3, "message": 3}
+TWO: Mapping[str, int] = {"process": 2, "message": 2}
+DEPTHS = (12, 8, 5)
+"""The universes and lengths of the runs that refute goals, and clauses: the longest that a solver can search in time.
+
+With many sorts these are short, so a machine with sorts of its own is first searched with two elements of each.
+"""
+
+
+class GoalRuns:
+    """The search; it begins at once, and the process is for questions about other runs when it has ended.
+
+    Args:
+        goals: closed formulas.
+        deadline: a time of `time.monotonic`.
+    """
+
+    def __init__(self, machine: ir.Machine, goals: Sequence[ir.Expr], deadline: float) -> None:
+        self.process = SolverProcess(deadline)
+        self._machine = machine
+        self._goals = goals
+        self._executor = ThreadPoolExecutor(1)
+        self._found = self._executor.submit(self._search)
+
+    def __enter__(self) -> GoalRuns:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self._executor.shutdown()
+        self.process.close()
+
+    @property
+    def is_done(self) -> bool:
+        return self._found.done()
+
+    def wait(self) -> tuple[FiniteRuns, tuple[int, TransitionRun] | None]:
+        """The longest runs that a solver can search in time; and the number of a goal with a run that violates it.
+
+        Raises: Unsupported; OutOfTime; CrossCheckError.
+        """
+        return self._found.result()
+
+    def _search(self) -> tuple[FiniteRuns, tuple[int, TransitionRun] | None]:
+        first = [(TWO, DEPTHS[0])] if self._machine.sorts else []
+        for universe, depth in (*first, *((REACHED, depth) for depth in DEPTHS)):
+            runs = FiniteRuns(self._machine, universe, depth, self.process)
+            for number, goal in enumerate(self._goals):
+                run = None if runs.late else runs.violation(goal, GOAL_SECONDS)
+                if run is not None:
+                    return runs, (number, run)
+            if not runs.late and universe is REACHED:
+                break
+        return runs, None

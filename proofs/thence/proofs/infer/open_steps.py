@@ -1,0 +1,106 @@
+"""The steps that are still open: what a machine states about states, and loses, or is not proved to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from thence.dsl import ir
+from thence.dsl.check import built_in
+from thence.proofs.infer.finite_steps import FiniteSteps, Violation
+from thence.proofs.infer.solver_process import OutOfTime
+from thence.proofs.logic.countermodel import Counterexample
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.machine.counterexample import induction_counterexample
+from thence.proofs.machine.obligations import (
+    Conjunct,
+    Preservation,
+    delivered_once,
+    preservations,
+    state_properties,
+)
+from thence.proofs.solving.discharge import Discharge
+from thence.proofs.solving.finite_models import Model, negated_obligation
+from thence.proofs.solving.session import ProofSession
+
+LARGER: tuple[Mapping[str, int], ...] = (
+    {"process": 3, "message": 3},
+    {"process": 3, "message": 4},
+    {"process": 4, "message": 4},
+)
+"""The universes in which a state is looked for where a solver does not prove an obligation."""
+
+SOLVER_MS = 4_000
+"""Time limit of a solver for one obligation during the search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """An obligation that is not proved; `preservation` is None for that of `at_most_once`."""
+
+    preservation: Preservation | None
+    discharge: Discharge
+
+
+def open_steps(session: ProofSession, machine: ir.Machine, limit_ms: int) -> list[Open]:
+    """The obligations that one solver does not prove in a short time."""
+    quick = session.within(limit_ms).with_one_solver().silent()
+    history, own = _conjuncts_of(machine)
+    known = [*history, *own]
+    asked: list[Preservation | None] = [*preservations(machine, own, known)]
+    obligations = [each.obligation for each in asked if each is not None]
+    if "at_most_once" in machine.prove:
+        asked.append(None)
+        obligations.append(delivered_once(machine, known))
+    done = quick.discharge(obligations, look_for_models=False)
+    return [Open(each, discharge) for each, discharge in zip(asked, done, strict=True) if not discharge.proved]
+
+
+def model_against(session: ProofSession, discharge: Discharge) -> Model | None:
+    """A state of a larger universe from which the goal of the obligation is lost, and the arguments of the step."""
+    try:
+        return session.within(SOLVER_MS).find_model(negated_obligation(discharge.obligation), LARGER, least=False).model
+    except Unsupported:
+        return None
+
+
+def lost(session: ProofSession, machine: ir.Machine) -> str:
+    """What one solver does not prove of the machine in a short time, if possible with a step; or nothing."""
+    history, own = _conjuncts_of(machine)
+    left = open_steps(session, machine, SOLVER_MS)
+    for each in left:
+        if each.preservation is not None and each.preservation.action is not None:
+            model = model_against(session, each.discharge)
+            if model is not None:
+                goal, action = each.preservation.conjunct, each.preservation.action
+                return _text_of(induction_counterexample(machine, [*history, *own], goal, action, model))
+    return next((f"{each.discharge.obligation.name}: {each.discharge.reason}" for each in left), "")
+
+
+def lost_in_small(machine: ir.Machine, universes: Sequence[FiniteSteps]) -> str:
+    """A step in a small universe that loses a conjunct of the machine; empty where none is found in time."""
+    history, own = _conjuncts_of(machine)
+    known = [conjunct.formula.body for conjunct in own]
+    for goal, finite in product(own, universes):
+        try:
+            found = finite.lost_or_used(goal.formula.body, known)
+        except OutOfTime:
+            return ""
+        if isinstance(found, Violation):
+            names = [parameter.name for parameter in found.action.parameters]
+            model = Model(found.state, dict(zip(names, found.arguments, strict=True)))
+            return _text_of(induction_counterexample(machine, [*history, *own], goal, found.action, model))
+    return ""
+
+
+def _conjuncts_of(machine: ir.Machine) -> tuple[list[Conjunct], list[Conjunct]]:
+    """The facts about the history, and what the machine states about states."""
+    history = [Conjunct(fact, "history") for fact in built_in.history_facts(machine.delivery)]
+    invariants = [Conjunct(each, "invariant") for each in machine.invariants]
+    return history, [*invariants, *(Conjunct(each, "property") for each in state_properties(machine))]
+
+
+def _text_of(shown: Counterexample) -> str:
+    """The counterexample in words, without the sentence about the history."""
+    return "\n".join(shown.text.splitlines()[:-1])
