@@ -291,6 +291,10 @@ class _Search:
     def _noted(self, line: str) -> None:
         """Says how far one came. Raises: _Violated, once a run is found that violates a goal."""
         self._note(line)
+        self._look()
+
+    def _look(self) -> None:
+        """Raises: _Violated, once a run is found that violates a goal."""
         if self._goal_runs.is_done:
             self._runs()
 
@@ -313,6 +317,7 @@ class _Search:
         violated = self._violated(samplers)
         if violated is not None:
             return violated
+        self._look()
         proposals = Proposals(machine, vocabulary, samplers, random.Random(self._limits.seed))
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
         first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
