@@ -34,6 +34,9 @@ SHORT_OVER = 2
 SHORT_ATOMS = 80
 """Templates with more atoms give no clauses by enumeration."""
 
+FEW_ATOMS = 500
+"""The templates with so many variables are few if they have at most so many atoms together."""
+
 LITERALS = 6
 """Limit on the literals of a clause."""
 
@@ -103,6 +106,11 @@ class Proposals:
             rows.learn(new)
         self.learnt_by[variables - 1] = len(self.learnt)
         return level
+
+    def are_few(self, variables: int) -> bool:
+        """Whether the templates with so many variables have few atoms."""
+        each = templates(self.vocabulary, sorts_of(self.machine), variables)
+        return sum(len(template.atoms) for template in each) <= FEW_ATOMS
 
     def learn(self, states: Sequence[Structure]) -> None:
         """The templates learn from more reachable states, each level when it is next asked for."""
@@ -286,13 +294,20 @@ class Strengthening:
                 self.note(
                     f"{len(self.wanted)} clauses wanted, {len(self.dead)} given up, {self.refused} refuted by runs"
                 )
+            elif self.most_variables < self.limit and self._are_more_worth_it(goal):
+                self.most_variables += 1
             elif not isinstance(goal, Precondition) and goal in self.wanted:
                 self._give_up(goal)
-            elif self.most_variables < self.limit:
-                self.most_variables += 1
             else:
                 return Stuck(goal, state)
         return None
+
+    def _are_more_worth_it(self, goal: Goal) -> bool:
+        """Whether clauses with one more variable are the way on where a goal is stuck.
+
+        A wanted clause is given up first, unless others were, and there are few such clauses.
+        """
+        return goal not in self.wanted or (bool(self.dead) and self.proposals.are_few(self.most_variables + 1))
 
     def _is_dispensable(self, goal: ir.Expr) -> bool:
         """Whether all else can do without a wanted clause that is lost: then it is not wanted any more."""

@@ -199,7 +199,7 @@ def _relations(vocabulary: Vocabulary, names: Sequence[ir.Local]) -> Iterator[ir
             free = {name for argument in arguments for name in free_locals(argument)}
             ends = any(isinstance(argument, ir.Apply) and argument.symbol in ENDS for argument in arguments)
             mixed = ends and len(free) > 1  # a variable for the process says the same
-            if not mixed and (not repeated or len(names) <= 2):
+            if not mixed and (not repeated or len(names) <= max(2, len(symbol.parameters))):
                 yield ir.Apply(BOOL, symbol.name, arguments)
 
 
