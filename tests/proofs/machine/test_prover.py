@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from thence.proofs.logic.formula import holds
 from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.prover import prove_machine, statements
 from thence.proofs.machine.vacuity import check_vacuity
+from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
@@ -146,3 +148,37 @@ def test_more_messages_than_are_looked_at_leave_it_unknown(specify: Specify, poo
     findings, _ = prove_machine(ProofSession(pool), replace(machine, invariants=(few,)))
     assert findings["few"].verdict is Verdict.UNKNOWN
     assert "no run of up to 16 steps among 3 processes, 4 messages" in findings["few"].facts["unknown"]
+
+
+OWN_NAMES = """
+machine lock:
+  delivery off
+  sort client
+  relation taken(l: message)
+  relation holds(c: client, l: message)
+  transition take(c: client, l: message):
+    require not taken(l)
+    taken(l) := true
+    holds(c, l) := true
+  transition drop(c: client, l: message):
+    require holds(c, l)
+    taken(l) := false
+  invariant held: forall c, l. holds(c, l) implies taken(l)
+  invariant one: forall b, c: client, l. holds(b, l) and holds(c, l) implies b = c
+  reachable two: exists b, c: client, l. b != c and holds(b, l) and holds(c, l)
+"""
+
+
+@pytest.mark.parametrize("name", ["sent", "delivered", "hb", "past", "before", "delivered_before", "to", "src", "dst"])
+@pytest.mark.parametrize("relation", ["taken", "holds"])
+def test_a_machine_without_messages_may_use_their_names(
+    specify: Specify, pool: SolverPool, relation: str, name: str
+) -> None:
+    """Without a history nothing is sent, so a relation of any name has only the meaning that the machine gives it."""
+    session = ProofSession(pool, Options(timeout_ms=20_000))
+    plain, renamed = (
+        prove_machine(session, specify(text).machines[0])[0]
+        for text in (OWN_NAMES, re.sub(rf"\b{relation}\b", name, OWN_NAMES))
+    )
+    assert {key: each.verdict for key, each in plain.items()} == {key: each.verdict for key, each in renamed.items()}
+    assert plain["held"].text.replace(relation, name) == renamed["held"].text

@@ -395,7 +395,7 @@ class Strengthening:
 
         Of several blocks one may go; the one after the message stays.
         """
-        for stronger in linked(clause):
+        for stronger in linked(clause) if self.proposals.machine.delivery != "off" else ():
             if stronger.formula not in self.dead and not self._refuted(stronger):
                 return stronger
         return clause

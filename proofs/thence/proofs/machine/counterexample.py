@@ -48,7 +48,7 @@ def induction_counterexample(
     )
     if not confirmed:
         raise CrossCheckError(f"computing `{action.name}` does not confirm that it loses `{goal.name}`")
-    past, said = _history(before)
+    past, said = _history(machine, before)
     names = names_of(before, [message for message, process in past or () if process is None])
     state = [*_orders(machine, before, names), *fact_lines(symbols(machine), before, names)]
     changed = changes(symbols(machine), before, after, names)
@@ -72,14 +72,14 @@ def induction_counterexample(
     }
     if past is None:
         return Counterexample("\n".join(lines), facts)
-    then = _happening(action, arguments, before)
+    then = _happening(machine, action, arguments, before)
     execution = _drawn((*past, *then), before, names)
     return Counterexample("\n".join(lines), {**facts, "execution": execution_json(execution)}, execution)
 
 
-def _history(state: Structure) -> tuple[tuple[Happening, ...] | None, str]:
+def _history(machine: ir.Machine, state: Structure) -> tuple[tuple[Happening, ...] | None, str]:
     """The sends and deliveries before the step, if there is such an execution, and a sentence about it."""
-    if "sent" not in state.tables:
+    if machine.delivery == "off":
         return None, ""
     try:
         found = happenings(state)
@@ -90,9 +90,11 @@ def _history(state: Structure) -> tuple[tuple[Happening, ...] | None, str]:
     return found, "the history, with the step, as an execution:" if found else "nothing is sent before the step"
 
 
-def _happening(action: Action, arguments: tuple[int, ...], state: Structure) -> tuple[Happening, ...]:
+def _happening(
+    machine: ir.Machine, action: Action, arguments: tuple[int, ...], state: Structure
+) -> tuple[Happening, ...]:
     """The send or delivery that the step is, if it is one."""
-    if "sent" not in state.tables:
+    if machine.delivery == "off":
         return ()
     match action.name:
         case "causal_send":
@@ -133,7 +135,7 @@ def run_counterexample(machine: ir.Machine, run: TransitionRun, violated: ir.Nam
     else:
         now = "is now false" if run.steps else "is false at first"
         lines.append(f"  {violated.name} {now}{instance_text(instance)}")
-    execution = _execution(run, names)
+    execution = _execution(machine, run, names)
     facts = {
         "kind": "run",
         "given": given,
@@ -184,7 +186,7 @@ def names_by_send_order(run: TransitionRun) -> Names:
     return names_of(run.start, order)
 
 
-def _execution(run: TransitionRun, names: Names) -> Execution:
+def _execution(machine: ir.Machine, run: TransitionRun, names: Names) -> Execution:
     """The application's view of a run."""
-    happened = (each for action, arguments in run.steps for each in _happening(action, arguments, run.start))
+    happened = (each for action, arguments in run.steps for each in _happening(machine, action, arguments, run.start))
     return _drawn(happened, run.start, names)

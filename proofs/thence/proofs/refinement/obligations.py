@@ -137,9 +137,18 @@ def _roles_apart(protocol: ir.Protocol) -> Iterator[ir.NamedFormula]:
                 yield ir.NamedFormula(f"roles {first.name} < {last.name}", order)
 
 
+OF_MESSAGES = frozenset({"sent", "to", "src", "dst"})
+"""What protocols and machines both know of messages."""
+
+
 def signature(link: ir.Link, more: Sequence[ir.Symbol] = ()) -> Signature:
-    """Sorts and symbols of machine and protocol; processes are ordered."""
+    """Sorts and symbols of machine and protocol; processes are ordered.
+
+    Raises: Unsupported where a machine without messages of its own gives another meaning to a name about messages.
+    """
     machine = signature_of(link.machine)
+    if link.machine.delivery == "off" and (own := OF_MESSAGES & {symbol.name for symbol in machine.symbols}):
+        raise Unsupported(f"`{sorted(own)[0]}` is not what a protocol knows by that name: no encoding")
     packets = (packet_sort(kind) for kind in link.protocol.packets)
     values = (value_sort(type_) for type_ in types_of_values(link.protocol))
     sorts = (*machine.sorts, *packets, *values)
