@@ -1,6 +1,6 @@
 """Invariants found again: every machine of the library without its invariants, and the machines of the literature.
 
-    python bench/infer.py [--timeout S] [--json FILE] [--mutants | --hints] [NAME...]
+    python bench/infer.py [--timeout S] [--json FILE] [--mutants] [NAME...]
 
 A row for each machine: what came out, seconds by the clock and of processors, how many invariants were found and how
 many were hidden. A machine whose invariants are all that it states keeps those that say what it is for, `PURPOSES`; one
@@ -8,8 +8,6 @@ of which nothing is left to prove is marked `nothing to find`.
 
 With `--mutants` the mutants of these machines instead, of which the file says that a statement about states is refuted:
 all other invariants are hidden, and the search has to end in a run.
-
-With `--hints` a machine keeps some of its invariants, the longest: as few as it is found with, by halves.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ from pathlib import Path
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
-from thence.dsl.write.show import show_expression
 from thence.proofs.infer.inference import Inference, Limits, goals_of, hidden, infer
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
@@ -47,7 +44,7 @@ PURPOSES = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One machine: `outcome` is proved, refuted, unknown, or nothing to find. `hints` are invariants that it kept."""
+    """One machine: `outcome` is proved, refuted, unknown, or nothing to find."""
 
     file: str
     machine: str
@@ -57,7 +54,6 @@ class Row:
     found: int
     written: int
     reason: str
-    hints: tuple[str, ...] = ()
 
 
 def main() -> None:
@@ -65,19 +61,15 @@ def main() -> None:
     arguments.add_argument("names", nargs="*")
     arguments.add_argument("--timeout", type=float, default=120.0)
     arguments.add_argument("--json")
-    what = arguments.add_mutually_exclusive_group()
-    what.add_argument("--mutants", action="store_true")
-    what.add_argument("--hints", action="store_true")
+    arguments.add_argument("--mutants", action="store_true")
     given = arguments.parse_args()
     rows: list[Row] = []
     for path in (*library(), *sorted((library()[0].parent / "benchmarks").glob("*.thence"))):
         if not given.names or path.stem in given.names:
             read = specification(str(path))
             for machine, kept in _mutants(read) if given.mutants else _machines(path, read):
-                tries = _hinted if given.hints else _alone
-                for row in tries(path, machine, kept, given.timeout):
-                    rows.append(row)
-                    print(_line(row), flush=True)
+                rows.append(_row(path, machine, kept, given.timeout))
+                print(_line(rows[-1]), flush=True)
     outcomes = Counter(row.outcome for row in rows)
     print(f"{len(rows)} machines: " + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items()))
     if given.json:
@@ -105,27 +97,7 @@ def _mutants(read: ir.Specification) -> Iterator[tuple[ir.Machine, tuple[str, ..
                 yield replace(machine, prove=tuple(name for name in machine.prove if name in wrong)), wrong
 
 
-def _alone(path: Path, machine: ir.Machine, kept: tuple[str, ...], timeout: float) -> Iterator[Row]:
-    yield _row(path, machine, kept, timeout)
-
-
-def _hinted(path: Path, machine: ir.Machine, kept: tuple[str, ...], timeout: float) -> Iterator[Row]:
-    """One try after the other; the last that is proved has the fewest hints that were found."""
-    longest = sorted(machine.invariants, key=lambda each: -len(show_expression(each.body)))
-    names = [each.name for each in longest if each.name not in kept]
-    too_few, enough = -1, len(names)
-    while enough - too_few > 1:
-        number = max(0, (too_few + enough) // 2)
-        row = _row(path, machine, kept, timeout, tuple(names[:number]))
-        yield row
-        if row.outcome == "unknown":
-            too_few = number
-        else:
-            enough = number
-
-
-def _row(path: Path, machine: ir.Machine, kept: Collection[str], timeout: float, hints: tuple[str, ...] = ()) -> Row:
-    kept = (*kept, *hints)
+def _row(path: Path, machine: ir.Machine, kept: Collection[str], timeout: float) -> Row:
     own = [each.name for each in machine.invariants]
     asked = hidden(machine, [name for name in own if name not in kept])
     options = Options()
@@ -135,9 +107,7 @@ def _row(path: Path, machine: ir.Machine, kept: Collection[str], timeout: float,
     written = sum(name not in kept for name in own)
     processor = round(sum(os.times()[:4]) - before, 1)  # with that of the solvers, which have ended
     counts = len(found.conjuncts), written
-    return Row(
-        path.stem, machine.name, _outcome(found), round(found.seconds, 1), processor, *counts, found.reason, hints
-    )
+    return Row(path.stem, machine.name, _outcome(found), round(found.seconds, 1), processor, *counts, found.reason)
 
 
 def _outcome(found: Inference) -> str:
@@ -150,7 +120,7 @@ def _outcome(found: Inference) -> str:
 
 def _line(row: Row) -> str:
     counts = f"{row.seconds:6.1f} s {row.processor_seconds:6.1f} s {row.found:4} {row.written:4}"
-    return f"{row.file:24} {row.machine:24} {row.outcome:16} {counts}  {', '.join(row.hints)}  {row.reason}"
+    return f"{row.file:24} {row.machine:24} {row.outcome:16} {counts}  {row.reason}"
 
 
 if __name__ == "__main__":
