@@ -432,7 +432,7 @@ def _refuted(
             owner[f"{name} {number}"] = name
     if not goals:
         return {}, None
-    searched = search(session, machine, goals)
+    searched = search(session, machine, goals, alternatives=owner)
     assessments: dict[str, Assessment] = {}
     for key, run in sorted(searched.runs.items(), key=lambda item: len(item[1].steps)):
         assessments.setdefault(owner[key], _refutation(session, machine, owner[key], goals[key], run))
