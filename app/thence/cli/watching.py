@@ -104,6 +104,7 @@ def _round(
 ) -> tuple[int, tuple[Discharge, ...]]:
     """Proves the present text of the file and prints the results; the exit code and the proved obligations."""
     started = time.perf_counter()
+    pool.forget()
     before = pool.recalled, pool.solved
     try:
         loaded = load(file)

@@ -17,10 +17,13 @@ from tests.proofs.machine.random_machines import (
 )
 
 from thence.dsl import ir
+from thence.proofs.machine.inductive_set import inductive_set
+from thence.proofs.machine.obligations import conjuncts, preservations
 from thence.proofs.machine.step_prover import WITNESS
 from thence.proofs.prove import proofs_by
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION
-from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.discharge import Options, discharge_all
+from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
@@ -53,6 +56,27 @@ def test_no_random_machine_is_judged_wrongly(
             assert (assessment.verdict is Verdict.REFUTED) == (name in machine.reachable)
             wrong = [graph.world for graph in graphs if false_in(machine, name, graph)]
             assert not wrong, f"{name} is false in {wrong[0]}\n{machine.text}"
+
+
+@pytest.mark.long(but=(2,))
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_the_inductive_set_is_what_every_obligation_leaves(
+    seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool
+) -> None:
+    """The set, which asks no more than it has to, against every obligation asked of both solvers in every round."""
+    (machine,) = specify(random_machine(seed).text).machines
+    found = inductive_set(ProofSession(pool, LIMITS), machine)
+    left = list(conjuncts(machine))
+    while True:
+        asked = preservations(machine, left, left)
+        done = discharge_all(pool, [each.obligation for each in asked], LIMITS, look_for_models=False)
+        lost = {each.conjunct.name for each, own in zip(asked, done, strict=True) if not own.proved}
+        left = [conjunct for conjunct in left if conjunct.name not in lost]
+        if not lost:
+            break
+    assert {*found.members, *found.consequences} >= {conjunct.name for conjunct in left}
+    assert all(len(own.answers) == 2 or own.obligation.by_frame for own in found.discharges)
+    assert not found.fallen or {*found.members} == {conjunct.name for conjunct in left}
 
 
 def check_run(machine, name, assessment) -> None:  # type: ignore[no-untyped-def]

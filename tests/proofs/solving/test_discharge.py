@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE
@@ -44,6 +45,19 @@ def test_one_solver_proves_at_level_two(pool: SolverPool) -> None:
     for solvers in (("z3",), ("cvc5",)):
         done = discharge_all(pool, (VALID,), Options(solvers=solvers))
         assert done[0].proved and level_of(done) is Level.L2
+
+
+def test_behind_a_failure_nothing_more_is_asked_of_its_group(pool: SolverPool) -> None:
+    other = replace(INVALID, name="unrelated, too")
+    asked = (VALID, INVALID, other, VALID)
+    together = discharge_all(pool, asked, Options(), groups=("a", "a", "a", "b"))
+    assert [each.proved for each in together] == [True, False, False, True]
+    assert together[1].failed and together[2].countermodel is None
+    assert all(each.provers == 1 for each in (together[0], together[3]))
+    apart = discharge_all(pool, asked, Options(), groups=range(4))
+    assert [each.failed for each in apart] == [False, True, True, False]
+    whole = discharge_all(pool, (VALID, VALID, FRAMED), Options(), groups=("a", "a", "b"))
+    assert level_of(whole) is Level.L3 and all(each.provers == 2 for each in whole[:2])
 
 
 def test_one_of_two_solvers_is_level_two() -> None:

@@ -6,11 +6,12 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 from thence.proofs.solving import solver
-from thence.proofs.solving.solver import Check, SolverName, SolverPool, Stage, StagedSearch, Worker
+from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, Stage, StagedSearch, Worker
 
 
 def pigeons(holes: int) -> str:
@@ -97,6 +98,40 @@ def test_a_pool_left_while_its_process_starts_does_not_wait(delay_s: float) -> N
         time.sleep(delay_s)
     assert time.monotonic() - started < 10
     assert all(future.cancelled() or future.result().status == "unknown" for future in asked)
+
+
+def test_a_question_is_asked_once() -> None:
+    check = Check("z3", "(declare-const a Bool)(assert a)(check-sat)", 5_000, 0)
+    with SolverPool(1) as pool:
+        assert [pool.ask(each).status for each in (check, check, replace(check, seed=1))] == ["sat"] * 3
+        assert pool.solved == 2
+        pool.ask(check, anew=True)
+        assert pool.solved == 3
+        pool.forget()
+        assert pool.ask(check).status == "sat" and pool.solved == 4
+
+
+def test_an_answer_that_was_lost_is_asked_for_again() -> None:
+    check = Check("z3", "(check-sat)", 5_000, 0)
+    with SolverPool(1) as pool:
+        (worker,) = pool._workers
+        ask, worker.ask = worker.ask, lambda _: Answer("unknown", "killed", 0.0, lost=True)  # type: ignore[method-assign]
+        assert pool.ask(check).status == "unknown"
+        worker.ask = ask  # type: ignore[method-assign]
+        assert pool.ask(check).status == "sat"
+
+
+def test_one_goal_of_a_group_is_enough(pool: SolverPool) -> None:
+    goals = {"one": "g1", "other": "g2", "alone": "g3"}
+    stages = (Stage(("(not |g1|)",), {"one": "g1"}), Stage((), goals), Stage((), goals))
+    constants = dict.fromkeys(["g1", "g2", "g3"], "Bool")
+    groups = {"one": "pair", "other": "pair", "alone": "alone"}
+    alone = pool.ask(StagedSearch(constants, stages, (), 5_000, 0))
+    assert alone.models.keys() == {"other", "alone"}
+    grouped = pool.ask(StagedSearch(constants, stages, (), 5_000, 0, alternatives=groups))
+    assert grouped.models.keys() == {"other", "alone"} and grouped.models["other"].stage == 1
+    free = (Stage((), goals),)
+    assert pool.ask(StagedSearch(constants, free, (), 5_000, 0, alternatives=groups)).models.keys() == {"one", "alone"}
 
 
 def test_a_search_stops_at_the_first_stage_with_a_model(pool: SolverPool) -> None:

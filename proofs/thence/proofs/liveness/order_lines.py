@@ -22,6 +22,9 @@ CONSTANT: Cell = ("",)
 """The line of numbers whose values matter: these are kept as they are."""
 
 
+Stamp: TypeAlias = tuple[int, int, int, int, tuple[tuple[Cell, Cell], ...]]
+
+
 class TooFar(Exception):
     """An addition moves a number into a gap of unknown size."""
 
@@ -67,6 +70,11 @@ class Lines:
         """The cells that meet this one. An index or a key also meets the others of its collection."""
         found = self._meeting.get(cell, frozenset())
         return found | {cell} if cell[-1] in ("index", "key") else found
+
+    @property
+    def stamp(self) -> Stamp:
+        """Another value whenever the least numbers of the same numbers may be others."""
+        return self.near, len(self.parents), len(self.grown), self._settled, tuple(self.floors.items())
 
     def forget(self) -> None:
         """Drops the results for other distances or meetings."""

@@ -21,7 +21,7 @@ from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.interpreter import Cause, Interpreter, LocalState, Reactions, Step
 from thence.dsl.run.values import Message, Packet
 from thence.proofs.liveness.order_cells import changed, windows
-from thence.proofs.liveness.order_lines import CONSTANT, Cell, Lines, TooFar
+from thence.proofs.liveness.order_lines import CONSTANT, Cell, Lines, Stamp, TooFar
 from thence.proofs.liveness.order_number import OrderedNumber
 from thence.proofs.liveness.order_text import with_equality_seen
 
@@ -29,6 +29,9 @@ from thence.proofs.liveness.order_text import with_equality_seen
 class Again(Exception):
     """Lines were joined, or larger distances have to be told apart: the search has to start again."""
 
+
+_MOST_KEPT = 20_000
+"""So many sets of numbers are remembered with what they come to; then they are forgotten."""
 
 Numbers: TypeAlias = tuple[tuple[Cell, int], ...]
 """Numbers, each with its cell."""
@@ -51,6 +54,10 @@ class OrderAbstractSystem(ReusedIdentities):
     _local_numbers: dict[tuple[int, int], Numbers] = field(init=False, default_factory=dict)
     _packet_numbers: dict[int, Numbers] = field(init=False, default_factory=dict)
     _rewritten: dict[tuple[int, int, tuple[int, ...]], int] = field(init=False, default_factory=dict)
+    _standing: dict[tuple[int, int], int] = field(init=False, default_factory=dict)
+    _stand_ins: dict[Numbers, int] = field(init=False, default_factory=dict)
+    _smaller: dict[frozenset[int], dict[tuple[Cell, int], int]] = field(init=False, default_factory=dict)
+    _smaller_by: Stamp | None = field(init=False, default=None)
     _erased: dict[int, int] = field(init=False, default_factory=dict)
     _parameters: dict[str, tuple[ir.Variable, ...]] = field(init=False, default_factory=dict)
 
@@ -189,11 +196,30 @@ class OrderAbstractSystem(ReusedIdentities):
         return state._replace(locals=locals_, network=kept), packets
 
     def _small(self, state: State) -> dict[tuple[Cell, int], int]:
-        """The new value of each number in each cell."""
-        numbers = set(self._numbers(state))
-        floors = {self.lines.line(cell): value for cell, value in numbers if self.lines.role(cell) == 2}
+        """The new value of each number in each cell. It depends on the numbers and the lines alone."""
+        if self._smaller_by != self.lines.stamp or len(self._smaller) >= _MOST_KEPT:
+            self._smaller, self._smaller_by = {}, self.lines.stamp
+        owners = (*enumerate(state.locals), *((-1, number) for number in state.network))
+        key = frozenset([self._numbers_of(owner) for owner in owners])
+        found = self._smaller.get(key)
+        if found is None:
+            found = self._smaller[key] = self._made_small(frozenset(self._numbers(state)))
+        return found
+
+    def _numbers_of(self, owner: tuple[int, int]) -> int:
+        """What stands for the numbers of a local state of a process, or of a packet (-1)."""
+        known = self._standing.get(owner)
+        if known is None:
+            process, number = owner
+            numbers = self._in_local(process, number) if process >= 0 else self._in_packet(number)
+            known = self._standing[owner] = self._stand_ins.setdefault(numbers, len(self._stand_ins))
+        return known
+
+    def _made_small(self, numbers: frozenset[tuple[Cell, int]]) -> dict[tuple[Cell, int], int]:
+        roles = {cell: self.lines.role(cell) for cell in {cell for cell, _ in numbers}}
+        floors = {self.lines.line(cell): value for cell, value in numbers if roles[cell] == 2}
         raised = {
-            (cell, value): max(value, floors[self.lines.line(cell)]) if self.lines.role(cell) == 1 else value
+            (cell, value): max(value, floors[self.lines.line(cell)]) if roles[cell] == 1 else value
             for cell, value in numbers
         }
         least = self.lines.least(frozenset((cell, raised[cell, value]) for cell, value in numbers))

@@ -63,7 +63,8 @@ def inductive_set(session: ProofSession, machine: ir.Machine) -> InductiveSet:
     while True:
         known = tuple(conjunct for conjunct in candidates if conjunct.name not in fallen)
         obligations = preservations(machine, members, known)
-        done = session.discharge([each.obligation for each in obligations])
+        members_of = [each.conjunct.name for each in obligations]
+        done = session.discharge([each.obligation for each in obligations], groups=members_of)
         kept: dict[str, list[Discharge]] = {member.name: [] for member in members}
         falls: dict[str, Fall] = {}
         for each, discharge in zip(obligations, done, strict=True):

@@ -375,8 +375,11 @@ def search(
     *,
     scopes: Sequence[SearchScope] = (),
     effort: int | None = None,
+    alternatives: Mapping[str, str] | None = None,
 ) -> Searched:
     """A run to every goal that can be reached in one of the scopes: a shortest one of the first scope that has any.
+
+    `alternatives`: by goal, the group that it belongs to; once a goal of a group is reached, its others are left.
 
     Without `scopes`, those of the machine are searched. `effort` limits the search of each scope, in Z3's own measure.
 
@@ -387,32 +390,46 @@ def search(
     unsearchable: dict[str, str] = {}
     scopes = scopes or scopes_of(machine)
     found = Searched({}, scopes[0])
-    for scope in scopes:
-        left = {name: goal for name, goal in goals.items() if name not in runs and name not in unsearchable}
-        if left:
-            found = _search_in(session, machine, left, scope, effort)
-            runs |= found.runs
-            unsearchable |= found.unsearchable
-        if found.unknown:
+    group = {name: name for name in goals} if alternatives is None else alternatives
+    waiting = list(scopes)
+    while waiting and not found.unknown:
+        done = {group[name] for name in runs}
+        left = {name: goal for name, goal in goals.items() if group[name] not in done and name not in unsearchable}
+        if not left:
             break
+        among = {} if alternatives is None else {name: group[name] for name in left}
+        found = _search_in(session, machine, _Wanted(left, among), waiting[0], effort)
+        runs |= found.runs
+        unsearchable |= found.unsearchable
+        if not (among and found.unsearchable):  # a goal that no run decides may have ended the search for its group
+            waiting.pop(0)
     return Searched(runs, found.scope, found.unknown, unsearchable)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The goals of one search, and the groups of which one goal is enough."""
+
+    goals: Mapping[str, Goal]
+    alternatives: Mapping[str, str]
 
 
 def _search_in(
     session: ProofSession,
     machine: ir.Machine,
-    goals: Mapping[str, Goal],
+    wanted: _Wanted,
     scope: SearchScope,
     effort: int | None,
 ) -> Searched:
     """The search of one scope. The pool keeps complete results, which do not depend on the limit on effort."""
     behaviour = replace(machine, invariants=(), prove=(), expects=(), stable=(), reachable=())
     limits = (session.options.timeout_ms, session.options.seed)
-    same = ("search", behaviour, tuple(goals.items()), scope.depth, tuple(scope.universe.items()), *limits)
+    asked = (tuple(wanted.goals.items()), tuple(wanted.alternatives.items()))
+    same = ("search", behaviour, *asked, scope.depth, tuple(scope.universe.items()), *limits)
     found = session.pool.computed.get(same)
     if not isinstance(found, Searched):
         try:
-            found = _searched_in(session, machine, goals, scope, effort)
+            found = _searched_in(session, machine, wanted, scope, effort)
         except Unsupported as reason:
             return Searched({}, scope, str(reason))
         if not found.unknown:
@@ -423,10 +440,11 @@ def _search_in(
 def _searched_in(
     session: ProofSession,
     machine: ir.Machine,
-    goals: Mapping[str, Goal],
+    wanted: _Wanted,
     scope: SearchScope,
     effort: int | None,
 ) -> Searched:
+    goals = wanted.goals
     universe = universe_of(machine, scope.universe)
     if any(parameter.type == NAT for action in actions(machine) for parameter in action.parameters):
         universe.setdefault("nat", WINDOW)
@@ -465,8 +483,9 @@ def _searched_in(
 
     options = session.options
     request = StagedSearch(
-        grounding.constants, tuple(stages), (), options.timeout_ms, options.seed, NUMBERS_BELOW, effort
-    )
+        grounding.constants, tuple(stages), (), options.timeout_ms, options.seed, NUMBERS_BELOW, effort,
+        wanted.alternatives,
+    )  # fmt: skip
     answer, runs = confirmed(session.pool, request, read)
     if "Int" in grounding.constants.values():
         scope = replace(scope, numbers_below=NUMBERS_BELOW)

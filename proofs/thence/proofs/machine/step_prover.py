@@ -72,6 +72,7 @@ from thence.proofs.machine.step_statements import (
 from thence.proofs.machine.transitions import actions, rigid, symbols
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
+from thence.proofs.solving.finite_models import STEP_SIZES, negated_obligation
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check
@@ -86,6 +87,9 @@ _PRIME = "'"
 
 _LITTLE = 20_000
 """The limit on a first attempt without any order."""
+
+_SMALL = STEP_SIZES[:6]
+"""Structures of one or two messages: most statements that are false are false in one of them."""
 
 _EFFORT = (200_000, 3_000_000)
 """Limits on the search for a stage of a proof without deadlock, in the solver's own measure of effort, so that every
@@ -364,14 +368,38 @@ def _staged(
 
 
 def _easy(session: ProofSession, obligations: Sequence[Obligation], effort: int) -> list[int]:
-    """The positions of the obligations that the first solver proves within this effort."""
-    options = session.options
+    """The positions of the obligations that the first solver proves within this effort.
+
+    The larger effort is not spent on what is false in a small structure: no effort proves that.
+    """
+    little = min(effort, _EFFORT[0])
+    proved = _proved_within(session, obligations, range(len(obligations)), little)
+    if little < effort:
+        left = [number for number in range(len(obligations)) if number not in proved]
+        open_ones = [number for number in left if not _false_somewhere(session, obligations[number])]
+        proved |= _proved_within(session, obligations, open_ones, effort)
+    return sorted(proved)
+
+
+def _proved_within(
+    session: ProofSession, obligations: Sequence[Obligation], numbers: Iterable[int], effort: int
+) -> set[int]:
+    """Those of these positions whose obligation the first solver proves within this effort."""
+    options, asked = session.options, list(numbers)
     checks = [
-        Check(options.solvers[0], smt_text(obligation), options.timeout_ms, options.seed, effort=effort)
-        for obligation in obligations
+        Check(options.solvers[0], smt_text(obligations[number]), options.timeout_ms, options.seed, effort=effort)
+        for number in asked
     ]
-    answers = dict(session.pool.answers(checks))
-    return [number for number in range(len(checks)) if answers[number].status == "unsat"]
+    return {asked[position] for position, answer in session.pool.answers(checks) if answer.status == "unsat"}
+
+
+def _false_somewhere(session: ProofSession, obligation: Obligation) -> bool:
+    """Whether a small finite structure is found in which the obligation is false, as evaluation confirms."""
+    try:
+        found = session.find_model(negated_obligation(obligation), _SMALL, least=False)
+    except Unsupported:
+        return False
+    return found.model is not None
 
 
 def _concluded(
@@ -432,7 +460,7 @@ def _refuted(
             owner[f"{name} {number}"] = name
     if not goals:
         return {}, None
-    searched = search(session, machine, goals)
+    searched = search(session, machine, goals, alternatives=owner)
     assessments: dict[str, Assessment] = {}
     for key, run in sorted(searched.runs.items(), key=lambda item: len(item[1].steps)):
         assessments.setdefault(owner[key], _refutation(session, machine, owner[key], goals[key], run))

@@ -7,7 +7,7 @@ time limit. Solvers that contradict each other settle nothing, and the contradic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -181,24 +181,36 @@ def discharge_all(
     note: Note | None = None,
     *,
     look_for_models: bool = True,
+    groups: Sequence[Hashable] | None = None,
 ) -> tuple[Discharge, ...]:
-    """The outcome of every obligation, in order."""
+    """The outcome of every obligation, in order.
+
+    Args:
+        groups: for each obligation, what it belongs to. Where one of a group is not proved, nothing more is asked about
+            those behind it, and no other solver about what one has proved: whoever asks tries again without the group.
+    """
     work = _Work(pool, obligations, options, note)
     first, *others = options.solvers
     quick = min(QUICK_MS, options.timeout_ms)
     work.ask([(number, first) for number in work.texts], quick)
     proved = [number for number in work.texts if work.answers[number][first].status == "unsat"]
-    work.ask([(number, other) for number in proved for other in others], options.timeout_ms)
     models: dict[int, Model] = {}
-    left = [number for number in work.texts if number not in set(proved)]
-    if look_for_models:
-        for number in left:
-            work.tell(number)
-            model = countermodel(pool, obligations[number], options)
-            if model is not None:
-                models[number] = model
-    solvers = options.solvers if quick < options.timeout_ms else tuple(others)
-    work.ask([(number, solver) for number in left if number not in models for solver in solvers], options.timeout_ms)
+    later = options.solvers if quick < options.timeout_ms else tuple(others)
+    left: dict[Hashable, list[int]] = {}
+    for number in sorted({*work.texts, *work.unsupported} - set(proved)):
+        left.setdefault(number if groups is None else groups[number], []).append(number)
+    failed = False
+    while left:  # the first of each group; then, where it is proved, the next
+        front = [numbers[0] for numbers in left.values()]
+        if look_for_models:
+            models |= work.countermodels(front)
+        open_ones = [number for number in front if number in work.texts and number not in models]
+        work.ask([(number, solver) for number in open_ones for solver in later], options.timeout_ms)
+        shown = {number for number in open_ones if work.proves(number)}
+        failed |= len(shown) < len(front)
+        left = {group: numbers[1:] for group, numbers in left.items() if numbers[0] in shown and numbers[1:]}
+    if groups is None or not failed:
+        work.ask([(number, other) for number in proved for other in others], options.timeout_ms)
     work.tell(None)
     return tuple(
         Discharge(obligation, work.answers_to(number), models.get(number), work.unsupported.get(number, ""))
@@ -254,6 +266,22 @@ class _Work:
         known = Check(solver, smt_text(smaller), self._options.timeout_ms, self._options.seed)
         answer = memory.recall(known)
         return known if answer is not None and answer.status == "unsat" else whole
+
+    def proves(self, number: int) -> bool:
+        """Whether a solver proves the obligation, and none says the opposite."""
+        statuses = {answer.status for answer in self.answers[number].values()}
+        return "unsat" in statuses and "sat" not in statuses
+
+    def countermodels(self, numbers: Sequence[int]) -> dict[int, Model]:
+        """Finite countermodels of those of these obligations that have a text, where some are found."""
+        found: dict[int, Model] = {}
+        for number in numbers:
+            if number in self.texts:
+                self.tell(number)
+                model = countermodel(self._pool, self._obligations[number], self._options)
+                if model is not None:
+                    found[number] = model
+        return found
 
     def answers_to(self, number: int) -> dict[SolverName, Answer]:
         """The answers about an obligation, in the order of the options."""

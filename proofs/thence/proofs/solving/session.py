@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from thence.proofs.logic.obligation import Obligation
@@ -36,9 +36,17 @@ class ProofSession:
         """The session with the first of its solvers alone."""
         return replace(self, options=replace(self.options, solvers=self.options.solvers[:1]))
 
-    def discharge(self, obligations: Sequence[Obligation], *, look_for_models: bool = True) -> tuple[Discharge, ...]:
-        """The outcome of every obligation, in order."""
-        return discharge_all(self.pool, obligations, self.options, self.note, look_for_models=look_for_models)
+    def discharge(
+        self,
+        obligations: Sequence[Obligation],
+        *,
+        look_for_models: bool = True,
+        groups: Sequence[Hashable] | None = None,
+    ) -> tuple[Discharge, ...]:
+        """The outcome of every obligation, in order. See `discharge_all`."""
+        return discharge_all(
+            self.pool, obligations, self.options, self.note, look_for_models=look_for_models, groups=groups
+        )
 
     def cores(self, discharges: Sequence[Discharge]) -> tuple[Core, ...]:
         """The hypotheses that each proof used, in order."""

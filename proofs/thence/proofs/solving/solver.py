@@ -6,10 +6,12 @@ is killed; a killed or dead process is an `unknown` answer with the reason, and 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.metadata import version
 from queue import SimpleQueue
 from threading import Lock
@@ -66,6 +68,7 @@ class StagedSearch:
 
     Attributes:
         minimise: truth values to make false, as many as can be.
+        alternatives: by goal, the group that it belongs to: one goal of a group is enough.
         numbers_below: a bound on all numbers.
         effort: a limit in Z3's own measure of effort, which is the same on every machine.
     """
@@ -77,6 +80,7 @@ class StagedSearch:
     seed: int
     numbers_below: int | None = None
     effort: int | None = None
+    alternatives: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         stages = [{"assertions": stage.assertions, "goals": dict(stage.goals)} for stage in self.stages]
@@ -88,10 +92,16 @@ class StagedSearch:
             "seed": self.seed,
             **({} if self.numbers_below is None else {"numbers_below": self.numbers_below}),
             **({} if self.effort is None else {"effort": self.effort}),
+            **({"alternatives": dict(self.alternatives)} if self.alternatives else {}),
         }
 
 
 SolverRequest: TypeAlias = Check | StagedSearch
+
+
+def request_digest(request: SolverRequest) -> bytes:
+    """What tells a request from every other one: a hash of all of it."""
+    return sha256(json.dumps(request.to_json()).encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,7 @@ class Answer:
             stages) or `unknown`.
         reason: why the status is `unknown`.
         cached: solved in an earlier run.
+        lost: there is no answer, since the process was killed or died.
     """
 
     status: Literal["sat", "unsat", "unknown", "done"]
@@ -119,6 +130,7 @@ class Answer:
     models: Mapping[str, Found] = field(default_factory=dict)
     core: tuple[str, ...] = ()
     cached: bool = False
+    lost: bool = False
 
 
 class Memory(Protocol):
@@ -144,7 +156,7 @@ class Worker:
         started = time.monotonic()
         process = self._started()
         if process is None:
-            return Answer("unknown", "the pool of solvers is closed", 0.0)
+            return Answer("unknown", "the pool of solvers is closed", 0.0, lost=True)
         try:
             reply = process.ask(request.to_json(), (request.timeout_ms + GRACE_MS) / 1000)
         except WorkerDied as lost:
@@ -156,7 +168,7 @@ class Worker:
             taken = float(reply.get("seconds", time.monotonic() - started))
             return Answer(reply["status"], reply["reason"], taken, found, tuple(reply.get("core", ())))
         self.close()
-        return Answer("unknown", reason, time.monotonic() - started)
+        return Answer("unknown", reason, time.monotonic() - started, lost=True)
 
     def _started(self) -> WorkerProcess | None:
         """The process; None once the worker is killed."""
@@ -185,8 +197,10 @@ class Worker:
 class SolverPool:
     """Workers that answer requests in parallel. Closing it kills whatever still runs.
 
-    With a `memory`, a request that was answered before is not solved again. `recalled` and `solved` count the requests.
-    `computed` keeps other costly results, keyed by everything that they depend on.
+    A request that the pool answered before is not solved again: mutants of a machine share most obligations with it.
+    With a `memory`, neither is one that was answered in an earlier run. `recalled` and `solved` count the requests that
+    the memory answered, and those that a solver did. `computed` keeps other costly results, keyed by everything that
+    they depend on.
     """
 
     def __init__(self, workers: int, memory: Memory | None = None) -> None:
@@ -195,6 +209,7 @@ class SolverPool:
         self.memory = memory
         self.computed: dict[Hashable, object] = {}
         self.recalled = self.solved = 0
+        self._answered: dict[bytes, Answer] = {}
         self._workers = tuple(Worker() for _ in range(workers))
         self._free: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
@@ -220,14 +235,21 @@ class SolverPool:
 
     def submit(self, request: SolverRequest, *, anew: bool = False) -> Future[Answer]:
         """The answer, as a future."""
+        key = request_digest(request)
         known = None if anew or self.memory is None else self.memory.recall(request)
+        self.recalled += known is not None
+        if known is None and not anew:
+            known = self._answered.get(key)
         if known is None:
             self.solved += 1
-            return self._threads.submit(self._serve, request)
-        self.recalled += 1
+            return self._threads.submit(self._serve, request, key)
         done: Future[Answer] = Future()
         done.set_result(known)
         return done
+
+    def forget(self) -> None:
+        """Forgets its own answers, so that what was unknown is asked again; the `memory` stays."""
+        self._answered.clear()
 
     def answers(self, requests: Sequence[SolverRequest]) -> Iterator[tuple[int, Answer]]:
         """The answers as they come, each with the position of its request."""
@@ -239,12 +261,14 @@ class SolverPool:
             for future in pending:
                 future.cancel()
 
-    def _serve(self, request: SolverRequest) -> Answer:
+    def _serve(self, request: SolverRequest, key: bytes) -> Answer:
         worker = self._free.get()
         try:
             answer = worker.ask(request)
         finally:
             self._free.put(worker)
+        if not answer.lost:
+            self._answered[key] = answer
         if self.memory is not None:
             self.memory.keep(request, answer)
         return answer

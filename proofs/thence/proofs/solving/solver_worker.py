@@ -7,7 +7,8 @@ Two kinds of request, both with `id`, `seed` and `timeout_ms`:
 - `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}],
   "minimise": [...]}`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
-  answered with values of all constants. `minimise` names truth values to make false, as many as can be, one after
+  answered with values of all constants. `alternatives` gives goals a group, of which one goal is enough: when it is
+  found, the others of its group are left. `minimise` names truth values to make false, as many as can be, one after
   another: the model is then minimal (no subset of its true facts will do). With `numbers_below`, every Int is from 0 to
   below that; the search is then propositional, and much faster.
 """
@@ -132,6 +133,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
         solver.add([z3.And(constants[name] >= 0, constants[name] < below) for name in numbers])
     outstanding: set[str] = set().union(*(stage["goals"] for stage in request["stages"]))
     models: dict[str, Any] = {}
+    group: dict[str, str] = request.get("alternatives", {})
     effort: int | None = request.get("effort")
     before = _spent(solver) if effort is not None else 0
     for number, stage in enumerate(request["stages"]):
@@ -151,7 +153,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
                 model = _minimal(solver, constants, literal, request["minimise"])
                 values = {name: _value(model, constant) for name, constant in constants.items()}
                 models[goal] = {"stage": number, "values": values}
-                outstanding.discard(goal)
+                outstanding -= {each for each in outstanding if group.get(each, each) == group.get(goal, goal)}
         if not outstanding:
             break
     return {"status": "done", "reason": "", "models": models}
