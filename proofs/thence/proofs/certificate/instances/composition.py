@@ -41,7 +41,7 @@ def _dotted(tokens: list[str], own: Mapping[str, Term]) -> list[str]:
 def _needed(own: Mapping[str, Term], tokens: list[str]) -> list[str]:
     """The names that tokens use, and those that these use, in the order of their definitions."""
     used = set(tokens)
-    for name in reversed(own):
+    for name in reversed(list(own)):
         if name in used:
             used.update(words(text_of(own[name])))
     return [name for name in own if name in used]
@@ -58,9 +58,12 @@ def _abbreviations(proof: Tree) -> dict[str, Tree]:
         waiting.extend(tree)
         match tree:
             case ["let", [*binders], _]:
-                for name, meaning in binders:
-                    if not isinstance(name, str) or found.setdefault(name, meaning) is not meaning:
-                        raise ValueError("a name has two meanings")
+                for binder in binders:
+                    match binder:
+                        case [str(name), meaning] if found.setdefault(name, meaning) is meaning:
+                            pass
+                        case _:
+                            raise ValueError("a name has two meanings")
     return found
 
 

@@ -16,6 +16,9 @@ Term: TypeAlias = "str | tuple[Term, ...]"
 """A word, or the parts of a formula or term in parentheses."""
 
 
+_LANGUAGE = frozenset({"true", "false", "and", "or", "not", "=>", "=", "+", "-", "*", "<", "<=", "ite"})
+
+
 @dataclass(frozen=True, slots=True)
 class Quantified:
     """A quantified formula without free variables.
@@ -80,11 +83,12 @@ class Ground:
     def instantiate(self, quantified: Quantified, values: Mapping[str, Term]) -> None:
         """Adds the lemma about these terms for the variables of a formula and of those that `merged` adds to it.
 
-        A variable without a term has the one that it is said to equal. Where there is none, nothing is added.
+        A variable without a term has the one that it is said to equal. Where there is none, or where a term has a name
+        that is not known here, nothing is added.
         """
         variables, body = merged(quantified)
         terms = _completed(variables, body, values)
-        if terms is None:
+        if terms is None or not all(self._is_known(word) for term in terms for word in _words(term)):
             return
         inner: Quantified | None = quantified
         while terms and inner is not None:
@@ -93,6 +97,9 @@ class Ground:
                 self._instances[inner.name, own] = self._add(inner, own, own, inner.kind == "forall")
             stated = self._instances[inner.name, own]
             inner = next((each for each in self.open if each.name == stated), None)
+
+    def _is_known(self, word: str) -> bool:
+        return word in self.sorts or word in self.defined or word in _LANGUAGE or word.isdigit()
 
     def is_nested(self, quantified: Quantified) -> bool:
         """Whether a formula has instances, and quantified formulas in the body of the last one that `merged` gives."""
@@ -115,7 +122,12 @@ class Ground:
             case ("and" | "or" as operator, *parts):
                 return operator, *(self.stated(part, positive) for part in parts)
             case ("ite", condition, then, otherwise):
-                return "ite", self.stated(condition, None), self.stated(then, positive), self.stated(otherwise, positive)
+                return (
+                    "ite",
+                    self.stated(condition, None),
+                    self.stated(then, positive),
+                    self.stated(otherwise, positive),
+                )
             case (head, *parts):
                 return head, *(self.stated(part, None) for part in parts)
             case _:
@@ -124,13 +136,7 @@ class Ground:
     def _named(self, formula: Term, positive: bool | None) -> str:
         quantified = self._known.get(formula)
         if quantified is None:
-            kind, binders, body = formula
-            pattern = None
-            if isinstance(body, tuple) and body[0] == "!":
-                _, body, _, pattern = body
-            assert isinstance(kind, str)
-            variables = tuple((str(name), str(sort)) for name, sort in binders)
-            quantified = Quantified(f"q{len(self._known)}", kind, variables, body, pattern)
+            quantified = _quantified(f"q{len(self._known)}", formula)
             self._known[formula] = quantified
             self.defined[quantified.name] = formula
         for way in (True, False) if positive is None else (positive,):
@@ -173,14 +179,28 @@ class Ground:
 def merged(quantified: Quantified) -> tuple[tuple[tuple[str, str], ...], Term]:
     """The variables of a formula and of those of its kind that its body is, and the body of the last one."""
     variables, body = list(quantified.binders), quantified.body
-    while quantified.pattern is None and body[0] == quantified.kind and not _has_pattern(body[2]):
-        _, binders, body = body
-        variables += [(str(name), str(sort)) for name, sort in binders]
+    while quantified.pattern is None and body[0] == quantified.kind:
+        inner = _quantified("", body)
+        if inner.pattern is not None:
+            break
+        variables += inner.binders
+        body = inner.body
     return tuple(variables), body
 
 
-def _has_pattern(body: Term) -> bool:
-    return body[0] == "!"
+def _quantified(name: str, formula: Term) -> Quantified:
+    """A quantified formula by its parts. Raises: ValueError for another form."""
+    match formula:
+        case (str(kind), tuple(binders), ("!", body, ":pattern", pattern)):
+            return Quantified(name, kind, _variables(binders), body, pattern)
+        case (str(kind), tuple(binders), body):
+            return Quantified(name, kind, _variables(binders), body, None)
+        case _:
+            raise ValueError("no quantified formula")
+
+
+def _variables(binders: tuple[Term, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(binder[0]), str(binder[1])) for binder in binders)
 
 
 def ground(text: str) -> Ground:
@@ -199,9 +219,7 @@ def ground(text: str) -> Ground:
     return found
 
 
-def _completed(
-    variables: Sequence[tuple[str, str]], body: Term, values: Mapping[str, Term]
-) -> tuple[Term, ...] | None:
+def _completed(variables: Sequence[tuple[str, str]], body: Term, values: Mapping[str, Term]) -> tuple[Term, ...] | None:
     """The terms for all variables: those that are given, and those that a variable without one is said to equal."""
     found = dict(values)
     names = {name for name, _ in variables}

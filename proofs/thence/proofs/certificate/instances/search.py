@@ -108,17 +108,11 @@ class _Search:
         before = len(self._ground.lemmas)
         for name, said in used:
             values = {variable: _term(text) for variable, text in said.items()}
-            if name in known and all(self._is_known(value) for value in values.values()):
+            if name in known:
                 self._ground.instantiate(known[name], values)
         self._rounds += 1
         self._idle = self._idle + 1 if len(self._ground.lemmas) == before else 0
         self.over = self._idle > 1 or self._rounds == ROUNDS
-
-    def _is_known(self, term: Term) -> bool:
-        """Whether a term has no name that Z3 made up."""
-        if isinstance(term, tuple):
-            return all(self._is_known(part) for part in term)
-        return term in self._ground.sorts or term in self._ground.defined or term in _LANGUAGE or term.isdigit()
 
     def question(self) -> str:
         """The obligation with a name for each quantified formula that may be instantiated."""
@@ -148,9 +142,6 @@ class _Search:
             yield f"a{number}", assertion
         for number, lemma in enumerate(self._ground.lemmas):
             yield f"l{number}", lemma.formula
-
-
-_LANGUAGE = frozenset({"true", "false", "and", "or", "not", "=>", "=", "+", "-", "*", "<", "<=", "ite"})
 
 
 def _term(text: str) -> Term:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-
 EFFORT = 2_000_000
 """Limit in Z3's own measure, which is the same on every machine."""
 
