@@ -107,9 +107,12 @@ class _Search:
         known = {quantified.name: quantified for quantified in self._ground.open}
         before = len(self._ground.lemmas)
         for name, said in used:
-            values = {variable: _term(text) for variable, text in said.items()}
             if name in known:
-                self._ground.instantiate(known[name], values)
+                try:
+                    self._ground.instantiate(known[name], {each: _term(text) for each, text in said.items()})
+                except RecursionError:
+                    self.over = True
+                    return
         self._rounds += 1
         self._idle = self._idle + 1 if len(self._ground.lemmas) == before else 0
         self.over = self._idle > 1 or self._rounds == ROUNDS

@@ -14,6 +14,9 @@ from typing import Any
 EFFORT = 2_000_000
 """Limit in Z3's own measure, which is the same on every machine."""
 
+MOST_CHARACTERS = 20_000
+"""Limit on the text of a term, which has no abbreviations."""
+
 
 def instances_used(text: str, timeout_ms: int, seed: int) -> list[tuple[str, dict[str, str]]]:
     """The instances in a proof that the text is unsatisfiable."""
@@ -66,15 +69,23 @@ def _text(term: Any, texts: dict[int, str]) -> str:
         name = "ite" if term.decl().kind() == z3.Z3_OP_ITE else term.decl().name()
         parts = [_text(part, texts) for part in term.children()]
         text = f"({' '.join([name, *parts])})" if parts else name
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError("a term is too long")
     texts[term.get_id()] = text
     return text
 
 
 def main() -> None:
     """Answers one request."""
+    import z3
+
     request = json.loads(sys.stdin.read())
     for text in request["texts"]:
-        print(json.dumps(instances_used(text, request["timeout_ms"], request["seed"])), flush=True)
+        try:
+            used = instances_used(text, request["timeout_ms"], request["seed"])
+        except (ValueError, RecursionError, z3.Z3Exception):
+            used = []
+        print(json.dumps(used), flush=True)
 
 
 if __name__ == "__main__":
