@@ -47,10 +47,9 @@ def proof_objects(
     if smtinterpol is not None:
         if note is not None:
             note("proof objects of SMTInterpol", 0, len(texts))
-        smaller = smaller_obligations(texts, options)
-        resolute = _checked(texts, proofs_by_instances(smaller, options, smtinterpol), options, smtinterpol)
+        resolute = _checked(texts, proofs_by_instances(texts, options, smtinterpol), options, smtinterpol)
         left = [number for number, proof in enumerate(resolute) if proof is None]
-        own = smtinterpol.prove([smaller[number] for number in left], options.workers)
+        own = smtinterpol.prove(smaller_obligations([texts[number] for number in left], options), options.workers)
         checked = _checked([texts[number] for number in left], own, options, smtinterpol)
         for number, proof in [*enumerate(resolute), *zip(left, checked, strict=True)]:
             if proof is not None:
