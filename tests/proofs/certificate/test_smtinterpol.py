@@ -37,6 +37,22 @@ def test_a_proof_of_something_else_is_not_accepted(checker: Smtinterpol, proofs:
     assert checker.check(pairs) == ("invalid", "valid", "invalid", "invalid")
 
 
+def test_an_assertion_of_its_neighbour_is_none_of_its_own(checker: Smtinterpol, proofs: tuple[str, str]) -> None:
+    weaker = MODUS_PONENS.replace("(assert a) ; x\n", "")
+    assert checker.check([(MODUS_PONENS, proofs[0]), (weaker, proofs[0])]) == ("valid", "invalid")
+
+
+def test_a_sort_of_its_neighbour_is_none_of_its_own(checker: Smtinterpol) -> None:
+    """Terms are remembered by the names of their functions; a sort that is declared again is another sort."""
+    text = (
+        "; n\n(set-logic ALL)\n(declare-sort S0 0)\n(declare-fun f0 (Int) S0)\n(declare-const k0 Int)\n"
+        "(assert (not (= (f0 (+ 1 k0)) (f0 (+ k0 1)))))\n(check-sat)\n"
+    )
+    proofs = checker.prove((text, text.replace("k0", "k1"), text))
+    assert None not in proofs
+    assert checker.check([(text, proofs[0] or ""), (text, proofs[2] or "")]) == ("valid", "valid")
+
+
 @pytest.mark.parametrize(
     "forged",
     [

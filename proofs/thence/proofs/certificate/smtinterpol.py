@@ -5,7 +5,7 @@ for the proof; the checker (`...smtinterpol.proof.checker.Main`) reads the SMT-L
 and resolution, and shares no search with any solver. An assumption that is not asserted in the text is refused, so
 a proof is bound to its obligation. Both programs are Java, published in one archive.
 
-Several obligations go to one Java process, each between `push` and `pop`: starting Java takes longer than most of them.
+Several obligations go to one Java process, with a `reset` after each: starting Java takes longer than most of them.
 """
 
 from __future__ import annotations
@@ -106,10 +106,14 @@ class Smtinterpol:
 
 
 def _script(texts: Sequence[str], header: Sequence[str] = ()) -> str:
-    """The obligations one after another, each with its declarations in a scope of its own."""
-    lines = [*header, "(set-logic ALL)"]
+    """The obligations one after another; nothing is left of one when the next begins.
+
+    After `(pop 1)` SMTInterpol still knows terms, of the sort that was forgotten, where the next obligation declares a
+    function of the same name. After `(reset)` it does not.
+    """
+    lines: list[str] = []
     for text in texts:
-        lines += ["(push 1)", text.replace("(set-logic ALL)\n", "", 1).rstrip("\n"), "(get-proof)", "(pop 1)"]
+        lines += [*header, text.rstrip("\n"), "(get-proof)", "(reset)"]
     return "\n".join(lines) + "\n"
 
 

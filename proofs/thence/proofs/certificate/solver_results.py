@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from thence.proofs.certificate.alethe import alethe_proofs
 from thence.proofs.certificate.alethe_worker import OPTIONS as ALETHE_OPTIONS
 from thence.proofs.certificate.forms.proof_form import in_form
+from thence.proofs.certificate.instances.proofs import proofs_by_instances
 from thence.proofs.certificate.manifest import Program
 from thence.proofs.certificate.smaller_obligations import smaller_obligations
 from thence.proofs.certificate.smtinterpol import RESOURCE_LIMIT, Smtinterpol
@@ -46,14 +47,28 @@ def proof_objects(
     if smtinterpol is not None:
         if note is not None:
             note("proof objects of SMTInterpol", 0, len(texts))
-        proofs = smtinterpol.prove(smaller_obligations(texts, options), options.workers)
-        formed = [None if proof is None else in_form("resolute", proof) for proof in proofs]
-        having = [(number, proof) for number, proof in enumerate(formed) if proof is not None]
-        checked = smtinterpol.check([(texts[number], proof) for number, proof in having], options.workers)
-        for (number, proof), verdict in zip(having, checked, strict=True):
-            if verdict == "valid":
+        resolute = _checked(texts, proofs_by_instances(texts, options, smtinterpol), options, smtinterpol)
+        left = [number for number, proof in enumerate(resolute) if proof is None]
+        own = smtinterpol.prove(smaller_obligations([texts[number] for number in left], options), options.workers)
+        checked = _checked([texts[number] for number in left], own, options, smtinterpol)
+        for number, proof in [*enumerate(resolute), *zip(left, checked, strict=True)]:
+            if proof is not None:
                 found[number]["resolute"] = proof
     return tuple(found)
+
+
+def _checked(
+    texts: Sequence[str], proofs: Sequence[str | None], options: Options, smtinterpol: Smtinterpol
+) -> list[str | None]:
+    """The proofs in their form that the checker accepts for their obligations; None for the others."""
+    formed = [None if proof is None else in_form("resolute", proof) for proof in proofs]
+    having = [(number, proof) for number, proof in enumerate(formed) if proof is not None]
+    verdicts = smtinterpol.check([(texts[number], proof) for number, proof in having], options.workers)
+    accepted: list[str | None] = [None] * len(texts)
+    for (number, proof), verdict in zip(having, verdicts, strict=True):
+        if verdict == "valid":
+            accepted[number] = proof
+    return accepted
 
 
 def programs(options: Options, smtinterpol: Smtinterpol | None) -> Mapping[str, Program]:
