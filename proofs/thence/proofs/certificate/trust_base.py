@@ -69,8 +69,7 @@ _HASHES = dedent("""\
 _CHECKER = dedent("""\
     - **The proof checker**: {checked} of {total} obligations have a proof object in the RESOLUTE format. Of the solvers
       nothing has to be believed for these: the checker reads the obligation and the proof, and knows resolution and a
-      list of axioms, no search. It is published by the authors of SMTInterpol, which found the proofs, often from
-      instances that Z3 gave.""")
+      list of axioms, no search. It is published by the authors of SMTInterpol, which found the proofs.""")
 
 _EVALUATOR = dedent("""\
     - **The evaluator**: that `structure.py` and `transitions.py` give formulas and transitions their meaning.
