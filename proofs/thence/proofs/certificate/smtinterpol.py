@@ -108,12 +108,13 @@ class Smtinterpol:
 def _script(texts: Sequence[str], header: Sequence[str] = ()) -> str:
     """The obligations one after another; nothing is left of one when the next begins.
 
-    After `(pop 1)` SMTInterpol still knows terms, of the sort that was forgotten, where the next obligation declares a
-    function of the same name. After `(reset)` it does not.
+    The checker forgets assertions with `(pop 1)`. After that alone SMTInterpol still knows terms, of the sort that was
+    forgotten, where the next obligation declares a function of the same name. After `(reset)` it does not.
     """
     lines: list[str] = []
     for text in texts:
-        lines += [*header, text.rstrip("\n"), "(get-proof)", "(reset)"]
+        own = text.replace("(set-logic ALL)\n", "", 1).rstrip("\n")
+        lines += [*header, "(set-logic ALL)", "(push 1)", own, "(get-proof)", "(pop 1)", "(reset)"]
     return "\n".join(lines) + "\n"
 
 

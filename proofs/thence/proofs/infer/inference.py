@@ -205,8 +205,6 @@ def infer(
     with SolverProcess(end) as process, GoalRuns(stated, search.closed_goals, end) as goal_runs:
         try:
             found = search.run(process, goal_runs)
-        except _Violated as violated:
-            found = search.refuted(violated.goal, violated.run)
         except Unsupported as reason:
             found = Inference(stated, goals, reason=str(reason))
         except OutOfTime as reason:
@@ -250,12 +248,19 @@ class _Search:
         self._names: dict[ir.Expr, str] = {}
 
     def run(self, process: SolverProcess, goal_runs: GoalRuns) -> Inference:
+        """What came out. Raises: Unsupported; OutOfTime."""
+        self._goal_runs = goal_runs
+        try:
+            return self._attempts(process)
+        except _Violated as violated:
+            return self._refuted(violated.goal, violated.run)
+
+    def _attempts(self, process: SolverProcess) -> Inference:
         """First without guards that were true of somebody, which solvers find hard, then with them; or the other way
         round, where messages can be blocked.
 
         Raises: _Violated; Unsupported; OutOfTime.
         """
-        self._goal_runs = goal_runs
         end = process.deadline
         order: tuple[bool, ...] = (True, False) if come_first(self._machine) else (False, True)
         if self._vocabulary(reasons=True) == self._vocabulary(reasons=False):
@@ -442,10 +447,10 @@ class _Search:
                 except Unsupported as reason:
                     raise Unsupported(f"`{self._name_of(goal)}` is not searched: {reason}") from reason
                 if number is not None:
-                    return self.refuted(goal, sampler.samples.run_to(number))
+                    return self._refuted(goal, sampler.samples.run_to(number))
         return None
 
-    def refuted(self, goal: Goal, run: TransitionRun) -> Inference:
+    def _refuted(self, goal: Goal, run: TransitionRun) -> Inference:
         """The goal is false: the run is made small, and replayed."""
         machine = self._machine
         formula = ir.NamedFormula(self._name_of(goal), _closed(machine, goal))

@@ -66,7 +66,7 @@ def model_against(session: ProofSession, discharge: Discharge) -> Model | None:
 
 
 def lost(session: ProofSession, machine: ir.Machine) -> str:
-    """What one solver does not prove of the machine in a short time, if possible with a step; or nothing."""
+    """A step that loses a conjunct of the machine, or an obligation that no solver proves; or nothing."""
     history, own = _conjuncts_of(machine)
     left = open_steps(session, machine, SOLVER_MS)
     for each in left:
@@ -75,7 +75,8 @@ def lost(session: ProofSession, machine: ir.Machine) -> str:
             if model is not None:
                 goal, action = each.preservation.conjunct, each.preservation.action
                 return _text_of(induction_counterexample(machine, [*history, *own], goal, action, model))
-    return next((f"{each.discharge.obligation.name}: {each.discharge.reason}" for each in left), "")
+    done = session.silent().discharge([each.discharge.obligation for each in left], look_for_models=False)
+    return next((f"{each.obligation.name}: {each.reason}" for each in done if not each.proved), "")
 
 
 def lost_in_small(machine: ir.Machine, universes: Sequence[FiniteSteps]) -> str:
@@ -102,5 +103,5 @@ def _conjuncts_of(machine: ir.Machine) -> tuple[list[Conjunct], list[Conjunct]]:
 
 
 def _text_of(shown: Counterexample) -> str:
-    """The counterexample in words, without the sentence about the history."""
-    return "\n".join(shown.text.splitlines()[:-1])
+    """The counterexample in words, without what it says about the history."""
+    return "\n".join(shown.text.splitlines()[:5])

@@ -184,13 +184,13 @@ class Strengthening:
         if not only:
             candidates += self.proposals.short()
         self.note(f"{len(candidates)} short clauses are true in all samples")
-        self.base = self._new(candidates)
+        self.base = self._new(candidates, None if only else COMPARING_S)
         kept = self.base
         self.note(f"{len(kept)} of them say something new")
         self._fall_all()
         self.note(f"{len(self.base)} of them support each other")
 
-    def _new(self, candidates: Sequence[Clause]) -> dict[ir.Expr, Clause]:
+    def _new(self, candidates: Sequence[Clause], seconds: float | None) -> dict[ir.Expr, Clause]:
         """The clauses without those that follow from lighter ones: of a group, a state refutes some, or all follow.
 
         A state of a small universe is found soon; that all follow, the largest one says. Where a solver does not say it
@@ -201,7 +201,7 @@ class Strengthening:
             self.note(f"{first} of them are compared, {len(kept)} say something new")
             group = {clause.formula: clause for clause in candidates[first : first + GROUP]}
             for finite in dict.fromkeys((self.finite[0], self.largest or self.finite[-1])):
-                while group and (state := finite.state_against(list(group), list(kept), COMPARING_S)):
+                while group and (state := finite.state_against(list(group), list(kept), seconds)):
                     formula = next(each for each in group if self.proposals.refusal(each, (state,)) is not None)
                     kept[formula] = group.pop(formula)
         return kept

@@ -104,6 +104,10 @@ def request_digest(request: SolverRequest) -> bytes:
     return sha256(json.dumps(request.to_json()).encode()).digest()
 
 
+LARGEST_KEPT = 1_000
+"""A pool keeps answers with up to so many values of constants."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A model for a goal: the stage it was found at and the value of every constant."""
@@ -131,6 +135,12 @@ class Answer:
     core: tuple[str, ...] = ()
     cached: bool = False
     lost: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same request would be answered so again, and the answer is small enough to be kept."""
+        size = sum(len(found.values) for found in self.models.values())
+        return not self.lost and "memory" not in self.reason and size <= LARGEST_KEPT
 
 
 class Memory(Protocol):
@@ -267,7 +277,7 @@ class SolverPool:
             answer = worker.ask(request)
         finally:
             self._free.put(worker)
-        if not answer.lost:
+        if answer.is_final:
             self._answered[key] = answer
         if self.memory is not None:
             self.memory.keep(request, answer)

@@ -18,15 +18,16 @@ def composed(instances: Instances, proof: str) -> str | None:
     try:
         first, *tokens = words(proof)
         (tree,) = trees(tokens)
-        assert first == "unsat"
+        if first != "unsat":
+            return None
         abbreviations = _abbreviations(tree)
         derived = {lemma.formula: words(text_of(_derivation(lemma))) for lemma in instances.lemmas}
         known: dict[str, Term] = {}
         inside = list(_put(tree, abbreviations, derived, known))
-    except (ValueError, RecursionError):
+        own = instances.ground.defined
+        needed = _needed(own, inside)
+    except (ValueError, IndexError, RecursionError):
         return None
-    own = instances.ground.defined
-    needed = _needed(own, inside)
     before: list[str] = []
     for name in needed:
         before += ["(", "let", "(", "(", f".{name}", *_dotted(words(text_of(own[name])), own), ")", ")"]

@@ -110,7 +110,7 @@ class _Search:
             if name in known:
                 try:
                     self._ground.instantiate(known[name], {each: _term(text) for each, text in said.items()})
-                except RecursionError:
+                except (ValueError, RecursionError):
                     self.over = True
                     return
         self._rounds += 1

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from thence.proofs.solving.solver_worker import limit_memory
+
 EFFORT = 2_000_000
 """Limit in Z3's own measure, which is the same on every machine."""
 
@@ -79,6 +81,7 @@ def main() -> None:
     """Answers one request."""
     import z3
 
+    limit_memory()
     request = json.loads(sys.stdin.read())
     for text in request["texts"]:
         try:
