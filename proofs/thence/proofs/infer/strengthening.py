@@ -193,14 +193,14 @@ class Strengthening:
     def _new(self, candidates: Sequence[Clause], seconds: float | None) -> dict[ir.Expr, Clause]:
         """The clauses without those that follow from lighter ones: of a group, a state refutes some, or all follow.
 
-        A state of a small universe is found soon; that all follow, the largest one says. Where a solver does not say it
-        in time, they are left out too: what is wanted of them is found again.
+        That all follow, the largest universe says. Where a solver does not say it in time, a state of a small universe
+        may still refute some; the others are left out, too: what is wanted of them is found again.
         """
         kept: dict[ir.Expr, Clause] = {}
         for first in range(0, len(candidates), GROUP):
             self.note(f"{first} of them are compared, {len(kept)} say something new")
             group = {clause.formula: clause for clause in candidates[first : first + GROUP]}
-            for finite in dict.fromkeys((self.finite[0], self.largest or self.finite[-1])):
+            for finite in dict.fromkeys((self.largest or self.finite[-1], self.finite[0])):
                 while group and (state := finite.state_against(list(group), list(kept), seconds)):
                     formula = next(each for each in group if self.proposals.refusal(each, (state,)) is not None)
                     kept[formula] = group.pop(formula)
