@@ -43,7 +43,7 @@ LITERALS = 6
 GROUP = 40
 """So many short clauses are asked about together: whether they follow from lighter ones."""
 
-COMPARING_S = 1.0
+COMPARING_S = 2.5
 """Time limit of one such question."""
 
 FIRST = 700
