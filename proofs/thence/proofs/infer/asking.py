@@ -15,15 +15,15 @@ from thence.proofs.infer.clauses import Clause, Denial, clause_from
 from thence.proofs.infer.compiled import compiled, value_in
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import Violation
+from thence.proofs.infer.open_steps import step_text
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.logic.countermodel import fact_lines, names_of
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure
-from thence.proofs.machine.counterexample import induction_counterexample, witness_text
+from thence.proofs.machine.counterexample import witness_text
 from thence.proofs.machine.obligations import Conjunct
 from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import symbols
-from thence.proofs.solving.finite_models import Model
 
 CANDIDATES = 5
 """Limit on the clauses that are offered."""
@@ -64,9 +64,7 @@ def shown(machine: ir.Machine, goal: ir.NamedFormula, lost: Lost) -> str:
     if isinstance(lost, Structure):
         facts = fact_lines(symbols(machine), lost, names_of(lost, []))
         return f"`{goal.name}` does not follow in a state: {', '.join(facts) or 'nothing has happened'}"
-    named = {parameter.name: value for parameter, value in zip(lost.action.parameters, lost.arguments, strict=True)}
-    found = induction_counterexample(machine, [], Conjunct(goal, "invariant"), lost.action, Model(lost.state, named))
-    return "\n".join(found.text.splitlines()[:5])  # without the sentence about the history
+    return step_text(machine, (), Conjunct(goal, "invariant"), lost.action, lost.model)
 
 
 @dataclass(frozen=True, slots=True)

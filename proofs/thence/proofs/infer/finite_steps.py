@@ -18,6 +18,7 @@ from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, 
 from thence.proofs.logic.structure import Structure, Value, elements
 from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.machine.universe import universe_of
+from thence.proofs.solving.finite_models import Model
 
 NUMBERS_BELOW = 8
 """Bound on the numbers of a state before a step."""
@@ -33,6 +34,12 @@ class Violation:
     state: Structure
     action: Action
     arguments: tuple[int, ...]
+
+    @property
+    def model(self) -> Model:
+        """The state, with the arguments by the names of the parameters."""
+        names = (parameter.name for parameter in self.action.parameters)
+        return Model(self.state, dict(zip(names, self.arguments, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

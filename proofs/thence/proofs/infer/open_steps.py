@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from thence.dsl import ir
-from thence.dsl.check import built_in
 from thence.proofs.infer.finite_steps import FiniteSteps, Violation
 from thence.proofs.infer.solver_process import OutOfTime
-from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.counterexample import induction_counterexample
 from thence.proofs.machine.obligations import (
     Conjunct,
     Preservation,
+    conjuncts,
     delivered_once,
     preservations,
-    state_properties,
 )
+from thence.proofs.machine.transitions import Action
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.finite_models import Model, negated_obligation
 from thence.proofs.solving.session import ProofSession
@@ -46,8 +45,8 @@ class Open:
 def open_steps(session: ProofSession, machine: ir.Machine, limit_ms: int) -> list[Open]:
     """The obligations that one solver does not prove in a short time."""
     quick = session.within(limit_ms).with_one_solver().silent()
-    history, own = _conjuncts_of(machine)
-    known = [*history, *own]
+    known = conjuncts(machine)
+    own = [conjunct for conjunct in known if conjunct.origin != "history"]
     asked: list[Preservation | None] = [*preservations(machine, own, known)]
     obligations = [each.obligation for each in asked if each is not None]
     if "at_most_once" in machine.prove:
@@ -67,41 +66,36 @@ def model_against(session: ProofSession, discharge: Discharge) -> Model | None:
 
 def lost(session: ProofSession, machine: ir.Machine) -> str:
     """A step that loses a conjunct of the machine, or an obligation that no solver proves; or nothing."""
-    history, own = _conjuncts_of(machine)
     left = open_steps(session, machine, SOLVER_MS)
     for each in left:
         if each.preservation is not None and each.preservation.action is not None:
             model = model_against(session, each.discharge)
             if model is not None:
                 goal, action = each.preservation.conjunct, each.preservation.action
-                return _text_of(induction_counterexample(machine, [*history, *own], goal, action, model))
+                return step_text(machine, conjuncts(machine), goal, action, model)
     done = session.silent().discharge([each.discharge.obligation for each in left], look_for_models=False)
     return next((f"{each.obligation.name}: {each.reason}" for each in done if not each.proved), "")
 
 
 def lost_in_small(machine: ir.Machine, universes: Sequence[FiniteSteps]) -> str:
     """A step in a small universe that loses a conjunct of the machine; empty where none is found in time."""
-    history, own = _conjuncts_of(machine)
-    known = [conjunct.formula.body for conjunct in own]
+    known = conjuncts(machine)
+    own = [conjunct for conjunct in known if conjunct.origin != "history"]
+    bodies = [conjunct.formula.body for conjunct in own]
     for goal, finite in product(own, universes):
         try:
-            found = finite.lost_or_used(goal.formula.body, known)
+            found = finite.lost_or_used(goal.formula.body, bodies)
         except OutOfTime:
             return ""
         if isinstance(found, Violation):
-            names = [parameter.name for parameter in found.action.parameters]
-            model = Model(found.state, dict(zip(names, found.arguments, strict=True)))
-            return _text_of(induction_counterexample(machine, [*history, *own], goal, found.action, model))
+            return step_text(machine, known, goal, found.action, found.model)
     return ""
 
 
-def _conjuncts_of(machine: ir.Machine) -> tuple[list[Conjunct], list[Conjunct]]:
-    """The facts about the history, and what the machine states about states."""
-    history = [Conjunct(fact, "history") for fact in built_in.history_facts(machine.delivery)]
-    invariants = [Conjunct(each, "invariant") for each in machine.invariants]
-    return history, [*invariants, *(Conjunct(each, "property") for each in state_properties(machine))]
+def step_text(machine: ir.Machine, known: Iterable[Conjunct], goal: Conjunct, action: Action, model: Model) -> str:
+    """A step that loses the goal, in words, without what it says about the history.
 
-
-def _text_of(shown: Counterexample) -> str:
-    """The counterexample in words, without what it says about the history."""
+    Raises: CrossCheckError where computing the step does not confirm that it keeps to `known` and loses the goal.
+    """
+    shown = induction_counterexample(machine, known, goal, action, model)
     return "\n".join(shown.text.splitlines()[:5])

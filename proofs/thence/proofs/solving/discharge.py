@@ -269,8 +269,7 @@ class _Work:
 
     def proves(self, number: int) -> bool:
         """Whether a solver proves the obligation, and none says the opposite."""
-        statuses = {answer.status for answer in self.answers[number].values()}
-        return "unsat" in statuses and "sat" not in statuses
+        return Discharge(self._obligations[number], self.answers_to(number)).proved
 
     def countermodels(self, numbers: Sequence[int]) -> dict[int, Model]:
         """Finite countermodels of those of these obligations that have a text, where some are found."""

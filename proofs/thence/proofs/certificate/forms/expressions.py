@@ -69,6 +69,16 @@ def trees(tokens: Sequence[str]) -> list[Tree]:
     return open_ones[0]
 
 
+def lists(found: Sequence[Tree]) -> Iterator[list[Tree]]:
+    """What stands in parentheses in expressions, at any depth, without recursion."""
+    waiting = list(found)
+    while waiting:
+        tree = waiting.pop()
+        if not isinstance(tree, str):
+            waiting.extend(tree)
+            yield tree
+
+
 def written(tokens: Sequence[str]) -> str:
     """Parentheses and words with one space between two of them, and none beside the inside of a parenthesis."""
     parts: list[str] = []

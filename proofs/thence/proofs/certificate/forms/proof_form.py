@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from thence.proofs.certificate.forms.expressions import Tree, is_printable, trees, words, written
+from thence.proofs.certificate.forms.expressions import Tree, is_printable, lists, trees, words, written
 
 _WORD = re.compile(r"[A-Za-z0-9_.!@:+*/<>=^~&%$'-]+")
 _STRING = re.compile(r'"[A-Za-z0-9_.!@:+*/<>=^~&%$?, -]*"')
@@ -44,14 +44,9 @@ def resolute_form(text: str) -> str:
     return f"unsat\n{written(proof)}\n"
 
 
-def _introduced(waiting: list[Tree]) -> Iterator[Tree]:
+def _introduced(found: list[Tree]) -> Iterator[Tree]:
     """The names that a proof defines, declares or abbreviates by."""
-    waiting = list(waiting)
-    while waiting:
-        tree = waiting.pop()
-        if isinstance(tree, str):
-            continue
-        waiting.extend(tree)
+    for tree in lists(found):
         match tree:
             case ["let", [*binders], *_]:
                 yield from (binder[0] if isinstance(binder, list) and binder else binder for binder in binders)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from thence.proofs.certificate.forms.expressions import Tree, trees, words, written
+from thence.proofs.certificate.forms.expressions import Tree, lists, trees, words, written
 from thence.proofs.certificate.instances.ground import Lemma, Term, frozen, text_of
 from thence.proofs.certificate.instances.search import Instances
 
@@ -51,12 +51,7 @@ def _needed(own: Mapping[str, Term], tokens: list[str]) -> list[str]:
 def _abbreviations(proof: Tree) -> dict[str, Tree]:
     """What each name is that the proof abbreviates something by. Raises: ValueError for a name with two meanings."""
     found: dict[str, Tree] = {}
-    waiting: list[Tree] = [proof]
-    while waiting:
-        tree = waiting.pop()
-        if isinstance(tree, str):
-            continue
-        waiting.extend(tree)
+    for tree in lists([proof]):
         match tree:
             case ["let", [*binders], _]:
                 for binder in binders:
