@@ -31,6 +31,9 @@ from thence.proofs.solving.solver import SolverPool
 
 ROUND = Sort("round")
 
+FAR = 16
+"""Numbers below it are tried, the highest of which are beyond all that a state has."""
+
 Specify = Callable[[str], ir.Specification]
 
 VIEWS = """
@@ -100,8 +103,8 @@ def test_clauses_mean_what_their_literals_say(specify: Specify) -> None:
 
 
 def _different_values(variables: Sequence[ir.Variable], universe: dict[str, int]) -> Iterator[dict[str, int]]:
-    names = [variable.name for variable in variables]
-    for values in product(*(elements(variable.type, universe) for variable in variables)):
+    names, wide = [variable.name for variable in variables], {**universe, "nat": FAR}
+    for values in product(*(elements(variable.type, wide) for variable in variables)):
         pairs = list(zip(variables, values, strict=True))
         if all(one[0].type != other[0].type or one[1] != other[1] for one in pairs for other in pairs if one != other):
             yield dict(zip(names, values, strict=True))

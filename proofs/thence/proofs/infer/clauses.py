@@ -27,6 +27,7 @@ from thence.proofs.logic.formula import (
     free_locals,
     implies,
     local,
+    names_apart,
     negation,
     outer_foralls,
     substitute,
@@ -60,15 +61,20 @@ class Clause:
 
     @property
     def connected(self) -> bool:
-        """Whether its variables belong together: each atom shares one with another, directly or by others."""
+        """Whether its variables belong together: each atom shares one with another, directly or by others.
+
+        None of them is only compared with others: nothing would say of which type it is.
+        """
         groups: list[set[str]] = []
+        used: set[str] = set()
         for atom, _ in self.literals:
             own = set(free_locals(atom))
+            used |= set() if compares_variables(atom) else own
             if not own:
                 continue
             apart = [group for group in groups if not group & own]
             groups = [*apart, own.union(*(group for group in groups if group & own))]
-        return len(groups) <= 1
+        return len(groups) <= 1 and all(group <= used for group in groups)
 
     @property
     def formula(self) -> ir.Expr:
@@ -83,7 +89,7 @@ class Clause:
             if self.apart and one.type == other.type and {one.name, other.name} not in compared
         ]
         body = implies(conj(premises), disj(conclusions)) if conclusions else negation(conj(premises))
-        return forall(self.variables, body)
+        return names_apart(forall(self.variables, body))
 
 
 @dataclass(frozen=True, slots=True)

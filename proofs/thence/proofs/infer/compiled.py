@@ -2,16 +2,19 @@
 
 Inference evaluates millions of small formulas. What it finds is proved elsewhere, so this second meaning need not be
 trusted; a test holds it against `evaluate` on random structures.
+
+In the text of a function, `U` is the universe, `T` the tables, and `H` a number that no number known is above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort, Type
-from thence.proofs.logic.formula import Unsupported, free_locals, refuse_domains, substitute, symbols_of
+from thence.proofs.logic.formula import Unsupported, children, free_locals, refuse_domains, substitute, symbols_of
+from thence.proofs.logic.number_window import instances_of_numbers
 from thence.proofs.logic.structure import Structure, Table, Value, zero_of
 
 Compiled: TypeAlias = Callable[..., Any]
@@ -19,20 +22,21 @@ Compiled: TypeAlias = Callable[..., Any]
 
 
 def compiled(expr: ir.Expr, parameters: Sequence[str]) -> Compiled:
-    """The value of one formula or term. Raises: Unsupported where it quantifies over numbers."""
-    return _function(parameters, _code(expr, dict(_renamed(parameters))), symbols_of(expr))
+    """The value of one formula or term. Raises: Unsupported where it counts numbers, or adds two of all."""
+    names = dict(_renamed(parameters))
+    return _made(("U", "T", *names.values()), [f"return {_code(expr, names)}"], [expr])
 
 
 def compiled_row(atoms: Sequence[ir.Expr], variables: Sequence[ir.Variable]) -> Compiled:
     """A function of a universe and tables: for every assignment of different elements to the variables of one sort,
-    the truth values of the atoms, as the bits of a number; one pair (assignment, number) each.
+    the truth values of the atoms, as the bits of a number; one pair (assignment, number) each. A number is at most one
+    above all that are known.
 
-    Raises: Unsupported where an atom quantifies over numbers.
+    Raises: Unsupported where an atom counts numbers, or adds two of all.
     """
     row = _Row(dict(_renamed([variable.name for variable in variables])))
     lines = row.loops(variables, [(row.code(atom), free_locals(atom).keys()) for atom in atoms])
-    symbols = frozenset[str]().union(*(symbols_of(atom) for atom in atoms))
-    return _made(("U", "T"), [*row.tables, *lines], symbols)
+    return _made(("U", "T"), [*row.tables, *lines], atoms)
 
 
 def value_in(function: Compiled, structure: Structure, *arguments: Value) -> Any:
@@ -44,30 +48,37 @@ Tables: TypeAlias = Mapping[str, Table]
 
 
 def _elements(type_: Type) -> str:
-    """The text of all elements of a sort."""
-    if isinstance(type_, Sort):
-        return f"range(U[{type_.name!r}])"
-    raise Unsupported(f"no finite universe has every `{type_}`")
+    """The text of all elements of a sort, or of the numbers up to the first above all that are known."""
+    return f"range(U[{type_.name!r}])" if isinstance(type_, Sort) else "range(H + 2)"
 
 
 def _renamed(names: Sequence[str]) -> list[tuple[str, str]]:
     return [(name, f"v{number}") for number, name in enumerate(names)]
 
 
-def _function(parameters: Sequence[str], code: str, symbols: frozenset[str]) -> Compiled:
-    """The code as a function of the parameters."""
-    return _made(("U", "T", *(new for _, new in _renamed(parameters))), [f"return {code}"], symbols)
-
-
-def _made(arguments: Sequence[str], body: Sequence[str], symbols: frozenset[str]) -> Compiled:
-    """A function. It is made of numbered names and operators alone; symbols are looked up once a call."""
+def _made(arguments: Sequence[str], body: Sequence[str], exprs: Sequence[ir.Expr]) -> Compiled:
+    """A function of the code of expressions. It is made of numbered names and operators alone; symbols are looked up
+    once a call."""
+    symbols = frozenset[str]().union(*(symbols_of(expr) for expr in exprs))
     lines = [f"def function({', '.join(arguments)}):"]
     lines += [f"    T_{_identifier(symbol)} = T[{symbol!r}]" for symbol in sorted(symbols)]
+    if any("H" in line for line in body):
+        numbers = sorted({name for expr in exprs for name in _number_symbols(expr)})
+        values = "".join(f", *T_{_identifier(symbol)}.values()" for symbol in numbers)
+        lines.append(f"    H = max(0, U.get('nat', 0){values})")
     lines += [f"    {line}" for line in body]
     made: dict[str, Any] = {}
     exec(compile("\n".join(lines), "<a formula>", "exec"), made)
     function: Compiled = made["function"]
     return function
+
+
+def _number_symbols(expr: ir.Expr) -> Iterator[str]:
+    """The functions in an expression whose values are numbers."""
+    if isinstance(expr, ir.Apply) and expr.type == NAT:
+        yield expr.symbol
+    for part in children(expr):
+        yield from _number_symbols(part)
 
 
 class _Row:
@@ -190,7 +201,8 @@ def _quantified(expr: ir.Quantified, names: Mapping[str, str]) -> str:
         inner[variable.name] = f"v{len(inner)}"
         while list(inner.values()).count(inner[variable.name]) > 1:
             inner[variable.name] += "_"
-        loops.append(f"for {inner[variable.name]} in {_elements(variable.type)}")
+        all_of_them = _numbers(expr, names) if variable.type == NAT else _elements(variable.type)
+        loops.append(f"for {inner[variable.name]} in {all_of_them}")
     body = f"{_code(expr.body, inner)} {' '.join(loops)}"
     match expr.kind:
         case "forall":
@@ -203,3 +215,13 @@ def _quantified(expr: ir.Quantified, names: Mapping[str, str]) -> str:
             return f"sum({body})"
         case _ as never:
             assert_never(never)
+
+
+def _numbers(expr: ir.Quantified, names: Mapping[str, str]) -> str:
+    """The text of the numbers that stand for all. See NOTE(numbers): their amount is linear in the highest known."""
+    if expr.kind == "count":
+        raise Unsupported("`count` over all numbers")
+    known = [names[name] for name, type_ in free_locals(expr).items() if type_ == NAT]
+    highest = f"max({', '.join(['H', *known])})" if known else "H"
+    at_zero, at_one = (len(instances_of_numbers(expr, number)) for number in (0, 1))
+    return f"range({at_zero} + {at_one - at_zero} * {highest})"

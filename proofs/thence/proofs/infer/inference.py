@@ -34,7 +34,7 @@ from thence.proofs.infer.kept import (
     texts_of,
 )
 from thence.proofs.infer.naming import name_of
-from thence.proofs.infer.open_steps import SOLVER_MS, lost, lost_in_small, model_against, open_steps
+from thence.proofs.infer.open_steps import SOLVER_MS, Open, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
@@ -482,13 +482,21 @@ class _Search:
             if not failed:
                 return self._confirmed(search, chosen)
             before = len(must)
-            for discharge in failed:
-                state = self._state_against(discharge)
+            for each in failed:
+                state = self._state_against(each.discharge)
                 if state is not None and not any(search.proposals.refusal(each, (state,)) for each in must):
                     self._deny(search, must, chosen, state)
             if len(must) == before:
                 failed = self._failed(chosen, PATIENT_MS)
-                return self._unsolved(chosen, failed[0]) if failed else self._confirmed(search, chosen)
+                if not failed:
+                    return self._confirmed(search, chosen)
+                asked = {each.preservation.conjunct.formula.body for each in failed if each.preservation is not None}
+                doubtful = [formula for formula in chosen if formula in asked]
+                if not doubtful:
+                    return self._unsolved(chosen, failed[0].discharge)
+                for formula in doubtful:
+                    search.give_up(formula)
+                self._note(f"{len(doubtful)} conjuncts that no solver proves are given up")
 
     def _deny(
         self, search: Strengthening, must: dict[ir.Expr, Clause], chosen: Mapping[ir.Expr, Clause], state: Structure
@@ -540,10 +548,9 @@ class _Search:
             named.append(ir.NamedFormula(name, clause.formula))
         return named
 
-    def _failed(self, clauses: Mapping[ir.Expr, Clause], limit_ms: int) -> list[Discharge]:
+    def _failed(self, clauses: Mapping[ir.Expr, Clause], limit_ms: int) -> list[Open]:
         """The obligations that one solver does not prove in a short time."""
-        machine = with_conjuncts(self._machine, self._named(clauses))
-        return [each.discharge for each in open_steps(self._session, machine, limit_ms)]
+        return open_steps(self._session, with_conjuncts(self._machine, self._named(clauses)), limit_ms)
 
     def _state_against(self, discharge: Discharge) -> Structure | None:
         """A state of a larger universe from which the goal of the obligation is lost."""

@@ -288,7 +288,7 @@ class Strengthening:
             state = lost.state if isinstance(lost, Violation) else lost
             clause = self._denial(state) if self.ask is None else self._answered(goal, lost)
             if clause == "give up":
-                self._give_up(goal)
+                self.give_up(goal)
             elif clause is not None:
                 self.wanted[clause.formula] = clause
                 self.note(
@@ -297,7 +297,7 @@ class Strengthening:
             elif self.most_variables < self.limit and self._are_more_worth_it(goal):
                 self.most_variables += 1
             elif not isinstance(goal, Precondition) and goal in self.wanted:
-                self._give_up(goal)
+                self.give_up(goal)
             else:
                 return Stuck(goal, state)
         return None
@@ -318,7 +318,8 @@ class Strengthening:
         self._drop([goal])
         return True
 
-    def _give_up(self, goal: Goal) -> None:
+    def give_up(self, goal: Goal) -> None:
+        """Does without a clause from now on: it does not come back."""
         assert not isinstance(goal, Precondition)
         self.dead.add(goal)
         self._drop([goal])

@@ -6,12 +6,12 @@ text also says which role each argument plays: where it compares `k` with `src(m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort, Type
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Nat, Sort, Type
 from thence.proofs.infer.orders import order_atoms
 from thence.proofs.infer.reasons import parts, reasons_of
 from thence.proofs.logic.formula import (
@@ -24,14 +24,17 @@ from thence.proofs.logic.formula import (
 from thence.proofs.logic.number_window import speaks_of_all_numbers
 from thence.proofs.machine.transitions import actions, symbols
 
-LETTERS: Mapping[str, str] = {PROCESS.name: "pqr", MESSAGE.name: "abc"}
-"""The names of variables of the built-in sorts."""
+LETTERS: Mapping[str, str] = {PROCESS.name: "pqr", MESSAGE.name: "abc", str(NAT): "ijk"}
+"""The names of variables of the built-in types."""
 
 ENDS = ("src", "dst")
 """The ends of messages."""
 
 ATOMS = 700
 """Limit on the atoms of one template."""
+
+NUMBERS = 2
+"""Limit on the variables of one template that are numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,14 @@ class Vocabulary:
         roles: for each argument of each symbol the unary functions whose values the text puts there.
         forms: terms and quantified formulas of the text that have names for all their parts.
         ordered: names of the ordered sorts.
+        names: what means something in the machine, so that no variable has its name.
     """
 
     symbols: tuple[ir.Symbol, ...]
     roles: Mapping[tuple[str, int], frozenset[str]]
     forms: tuple[ir.Expr, ...]
-    ordered: tuple[str, ...] = ()
+    ordered: tuple[str, ...]
+    names: frozenset[str]
 
 
 def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
@@ -82,30 +87,36 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
             if _is_form(part) and part not in whole:
                 forms[part] = None
     known = symbols(machine)
-    return Vocabulary(known, {key: frozenset(found) for key, found in roles.items()}, tuple(forms), machine.ordered)
+    names = frozenset(each.name for each in (*known, *machine.sorts, *machine.definitions))
+    played = {key: frozenset(found) for key, found in roles.items()}
+    return Vocabulary(known, played, tuple(forms), machine.ordered, names)
 
 
-def templates(vocabulary: Vocabulary, sorts: Sequence[Sort], variables: int) -> Iterator[Template]:
-    """The templates with so many variables, in every division among the sorts."""
+def templates(vocabulary: Vocabulary, sorts: Sequence[Type], variables: int) -> Iterator[Template]:
+    """The templates with so many variables, in every division among the sorts; numbers are at most `NUMBERS`."""
     for chosen in combinations_with_replacement(sorts, variables):
-        named = variables_of(chosen)
+        if chosen.count(NAT) > NUMBERS:
+            continue
+        named = variables_of(chosen, vocabulary.names)
         atoms = tuple(dict.fromkeys(_atoms(vocabulary, named)))[:ATOMS]
         if atoms:
             yield Template(named, atoms)
 
 
-def variables_of(sorts: Sequence[Sort]) -> tuple[ir.Variable, ...]:
-    """A variable for each of the sorts, under names as a reader would choose them."""
+def variables_of(sorts: Sequence[Type], others: Collection[str]) -> tuple[ir.Variable, ...]:
+    """A variable for each of the sorts, under names as a reader would choose them, which `others` do not have."""
     counts: dict[str, int] = {}
     found: list[ir.Variable] = []
-    taken: set[str] = set()
+    taken = set(others)
     for sort in sorts:
-        number = counts[sort.name] = counts.get(sort.name, -1) + 1
-        letters = LETTERS.get(sort.name, "")
-        plain = sort.name[0] if number == 0 else f"{sort.name[0]}{number + 1}"
+        own = str(sort)
+        number = counts[own] = counts.get(own, -1) + 1
+        letters = LETTERS.get(own, "")
+        plain = own[0] if number == 0 else f"{own[0]}{number + 1}"
         name = letters[number] if number < len(letters) else plain
         while name in taken:
-            name = f"{sort.name}{number + 1}" if name != f"{sort.name}{number + 1}" else f"{name}_"
+            number += 1
+            name = letters[number] if number < len(letters) else f"{own[0]}{number + 1}"
         taken.add(name)
         found.append(ir.Variable(name, sort))
     return tuple(found)
@@ -117,7 +128,7 @@ def variables_of(sorts: Sequence[Sort]) -> tuple[ir.Variable, ...]:
 def _is_form(expr: ir.Expr) -> bool:
     """A term within a term, or a quantified formula, that a conjunct may repeat."""
     free = free_locals(expr)
-    if len(free) > 3 or not all(isinstance(type_, Sort) for type_ in free.values()):
+    if len(free) > 3 or not all(isinstance(type_, Sort | Nat) for type_ in free.values()):
         return False
     match expr:
         case ir.Apply():
@@ -125,7 +136,7 @@ def _is_form(expr: ir.Expr) -> bool:
                 bool(free) and expr.type != BOOL and any(isinstance(argument, ir.Apply) for argument in expr.arguments)
             )
         case ir.Quantified():
-            return expr.kind != "count" and expr.type == BOOL and not speaks_of_all_numbers(expr)
+            return expr.kind != "count" and expr.type == BOOL
         case _:
             return False
 
@@ -192,7 +203,7 @@ def _values(vocabulary: Vocabulary, names: Sequence[ir.Local]) -> Iterator[ir.Ex
 def _relations(vocabulary: Vocabulary, names: Sequence[ir.Local]) -> Iterator[ir.Expr]:
     """Every relation of the variables, and of the functions of one variable that play a role there."""
     for symbol in vocabulary.symbols:
-        if symbol.result != BOOL or any(parameter.type == NAT for parameter in symbol.parameters):
+        if symbol.result != BOOL:
             continue
         for arguments in _arguments(vocabulary, symbol, names):
             repeated = len(set(arguments)) < len(arguments)
@@ -229,11 +240,17 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
     """Numbers compared: with each other, and with zero."""
     terms: dict[ir.Expr, None] = {}
     for symbol in vocabulary.symbols:
-        if symbol.result == NAT and not any(parameter.type == NAT for parameter in symbol.parameters):
+        if symbol.result == NAT:
             for arguments in _arguments(vocabulary, symbol, names):
                 terms[ir.Apply(NAT, symbol.name, arguments)] = None
     terms.update(dict.fromkeys(instances))
-    yield from (equal(term, ir.Literal_(NAT, 0)) for term in terms)
+    numbers = [name for name in names if name.type == NAT]
+    yield from (equal(term, ir.Literal_(NAT, 0)) for term in (*terms, *numbers))
+    for number, term in product(numbers, terms):
+        if number.name not in free_locals(term):
+            yield equal(number, term)
+            yield ir.Comparison(BOOL, "<", number, term)
+            yield ir.Comparison(BOOL, "<", term, number)
     for at, one in enumerate(terms):
         for other in list(terms)[:at]:
             if _comparable(one, other):
@@ -292,12 +309,13 @@ def _instances(form: ir.Expr, variables: Sequence[ir.Variable]) -> Iterator[ir.E
             yield substitute(form, {name: local(variable) for name, variable in zip(free, chosen, strict=True)})
 
 
-def sorts_of(machine: ir.Machine) -> tuple[Sort, ...]:
-    """The sorts that symbols of the machine are over."""
+def sorts_of(machine: ir.Machine) -> tuple[Type, ...]:
+    """The sorts that symbols of the machine are over; and numbers, if symbols are over them, or statements are."""
     found: dict[Type, None] = {}
     for symbol in symbols(machine):
         found.update(dict.fromkeys(parameter.type for parameter in symbol.parameters))
-    return tuple(type_ for type_ in found if isinstance(type_, Sort))
+    over_numbers = NAT in found or any(speaks_of_all_numbers(each.body) for each in machine.invariants)
+    return (*(type_ for type_ in found if isinstance(type_, Sort)), *((NAT,) if over_numbers else ()))
 
 
 def cost(atom: ir.Expr) -> int:

@@ -6,7 +6,7 @@ records) raise `Unsupported`. Elaboration keeps them out of theories and machine
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import reduce
 
@@ -193,6 +193,22 @@ def substitute(expr: ir.Expr, values: Mapping[str, ir.Expr]) -> ir.Expr:
         else:
             variables.append(variable)
     return replace(expr, variables=tuple(variables), body=substitute(expr.body, relevant))
+
+
+def names_apart(expr: ir.Expr, around: Collection[str] = ()) -> ir.Expr:
+    """The formula with no bound variable under a name that means something around it, as the language wants it."""
+    if not isinstance(expr, ir.Quantified):
+        return map_children(expr, lambda part: names_apart(part, around))
+    taken = {*around, *free_locals(expr.body)}
+    renamed: dict[str, ir.Expr] = {}
+    variables: list[ir.Bound] = []
+    for variable in expr.variables:
+        name = fresh_name(variable.name, taken) if variable.name in around else variable.name
+        taken.add(name)
+        renamed[variable.name] = ir.Local(variable.type, name)
+        variables.append(replace(variable, name=name))
+    body = names_apart(substitute(expr.body, renamed), {*around, *(variable.name for variable in variables)})
+    return replace(expr, variables=tuple(variables), body=body)
 
 
 def fresh_name(base: str, taken: Iterable[str]) -> str:
