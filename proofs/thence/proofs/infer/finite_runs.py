@@ -17,13 +17,17 @@ from thence.proofs.machine.universe import universe_of
 SECONDS = 2.5
 """Time limit of the search for a run against a clause, which may be needless."""
 
+MOST_TEXT = 16_000_000
+"""Limit on the text that describes the runs, in characters: they are no longer than it allows."""
+
 GOAL_SECONDS = 12.0
 """Time limit of the search for a run against what is to be proved."""
 
 
 @dataclass(slots=True)
 class FiniteRuns:
-    """All runs of up to `depth` steps in one universe; the solver keeps them between questions.
+    """All runs of up to `depth` steps in one universe, or of fewer where their text would be too long; the solver keeps
+    them between questions.
 
     `late`: a search did not end in time.
     """
@@ -48,8 +52,13 @@ class FiniteRuns:
         )
         self._solver = self.process.new_solver()
         self._unrolling.start()
+        length, counted = 0, 0
         for _ in range(self.depth):
             self._unrolling.advance()
+            new = self._unrolling.grounding.assertions[counted:]
+            length, counted = length + sum(map(len, new)), counted + len(new)
+            if length > MOST_TEXT:
+                break
 
     def violation(self, formula: ir.Expr, seconds: float = SECONDS) -> TransitionRun | None:
         """A run that ends where the closed formula is false; None where there is none, or none is found in time.

@@ -87,9 +87,10 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
             if _is_form(part) and part not in whole:
                 forms[part] = None
     known = symbols(machine)
-    names = frozenset(each.name for each in (*known, *machine.sorts, *machine.definitions))
+    names = {*(symbol.name for symbol in known), *(sort.name for sort in machine.sorts)}
+    names |= {definition.name for definition in machine.definitions}
     played = {key: frozenset(found) for key, found in roles.items()}
-    return Vocabulary(known, played, tuple(forms), machine.ordered, names)
+    return Vocabulary(known, played, tuple(forms), machine.ordered, frozenset(names))
 
 
 def templates(vocabulary: Vocabulary, sorts: Sequence[Type], variables: int) -> Iterator[Template]:
