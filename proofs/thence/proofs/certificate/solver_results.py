@@ -24,7 +24,7 @@ def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> t
     found: list[dict[str, str]] = [{} for _ in texts]
     asked: list[tuple[int, SolverName]] = [(number, name) for name in options.solvers for number in range(len(texts))]
     with SolverPool(options.workers) as pool:
-        requests = [Check(name, texts[number], options.timeout_ms, options.seed) for number, name in asked]
+        requests = [Check.within(name, texts[number], options.timeout_ms, options.seed) for number, name in asked]
         for done, (position, answer) in enumerate(pool.answers(requests), 1):
             number, name = asked[position]
             found[number][name] = answer.status

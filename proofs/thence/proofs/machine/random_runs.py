@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
-from thence.proofs.logic.structure import Structure, Table, evaluate
+from thence.proofs.logic.compiled import compiled, value_in
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.structure import CrossCheckError, Structure, Table, evaluate
 from thence.proofs.machine.reachability import Goal, TransitionRun, reaches
 from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
 from thence.proofs.machine.universe import universe_of
@@ -28,6 +31,8 @@ LENGTH = 30
 
 MISSES = 400
 """A walk ends after this many transitions in a row that are not enabled, or change nothing."""
+
+_Guard: TypeAlias = Callable[[Sequence[int], Structure], bool]
 
 
 def walk(
@@ -65,6 +70,7 @@ def _walks(
     if rigid(machine) != {"src", "dst"} or not sorts <= {PROCESS, MESSAGE}:
         return
     chance = random.Random(seed)
+    guards_of = {action.name: _guard(action) for action in choices}
     fired = Counter({action.name: 1 for action in choices})
     while guards > 0:
         start = _start(machine, universe, chance)
@@ -75,7 +81,7 @@ def _walks(
             (action,) = chance.choices(choices, [fired[each.name] ** -0.3 for each in choices])
             arguments = tuple(chance.randrange(_size(parameter, universe)) for parameter in action.parameters)
             guards, misses = guards - 1, misses + 1
-            if not enabled(action, arguments, state):
+            if not guards_of[action.name](arguments, state):
                 continue
             after = step(action, arguments, state)
             if after.tables == state.tables and action.name not in names:
@@ -84,6 +90,15 @@ def _walks(
             steps.append((action, arguments))
             fired[action.name] += 1
             yield TransitionRun(start, tuple(steps))
+
+
+def _guard(action: Action) -> _Guard:
+    """Whether a transition is enabled at its arguments: compiled, since a walk asks it very often."""
+    try:
+        guard = compiled(action.guard, [parameter.name for parameter in action.parameters])
+    except Unsupported:  # a quantifier over numbers
+        return lambda arguments, state: enabled(action, arguments, state)
+    return lambda arguments, state: bool(value_in(guard, state, *arguments))
 
 
 def _size(parameter: ir.Variable, universe: Mapping[str, int]) -> int:
@@ -108,6 +123,8 @@ def _needed(
 ) -> tuple[tuple[Action, tuple[int, ...]], ...]:
     """The steps without those that the last one does not need: no single step can be left out any more."""
     kept = list(steps)
+    if not _possible(start, kept):
+        raise CrossCheckError("a guard is false where the walk found it true")
     position = 0
     while position < len(kept) - 1:
         fewer = [*kept[:position], *kept[position + 1 :]]

@@ -75,7 +75,7 @@ from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solve
 from thence.proofs.solving.finite_models import STEP_SIZES, negated_obligation
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
-from thence.proofs.solving.solver import Check
+from thence.proofs.solving.solver import EFFORT_A_MS, PATIENCE, Check
 from thence.spec.verdict import Level, Verdict
 from thence.spec.words import counted
 
@@ -387,7 +387,13 @@ def _proved_within(
     """Those of these positions whose obligation the first solver proves within this effort."""
     options, asked = session.options, list(numbers)
     checks = [
-        Check(options.solvers[0], smt_text(obligations[number]), options.timeout_ms, options.seed, effort=effort)
+        Check(
+            options.solvers[0],
+            smt_text(obligations[number]),
+            options.timeout_ms * PATIENCE,
+            options.seed,
+            effort=min(effort, options.timeout_ms * EFFORT_A_MS[options.solvers[0]]),
+        )
         for number in asked
     ]
     return {asked[position] for position, answer in session.pool.answers(checks) if answer.status == "unsat"}

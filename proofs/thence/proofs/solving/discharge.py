@@ -2,7 +2,8 @@
 
 An obligation is proved when a solver says that its negation is unsatisfiable and no solver says the opposite. If the
 first solver does not prove it within a short time, a finite countermodel is looked for before anybody waits for the
-time limit. Solvers that contradict each other settle nothing, and the contradiction is reported.
+time limit: a small one first, then, if the solver needs more than a little time, a larger one. Solvers that contradict
+each other settle nothing, and the contradiction is reported.
 """
 
 from __future__ import annotations
@@ -20,8 +21,15 @@ from thence.proofs.solving.lemmas import Lemmas
 from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, solver_version
 from thence.spec.verdict import Level
 
+LITTLE_MS = 75
+"""Time limit of the first solver before small finite countermodels are looked for: several times what most proofs need.
+See NOTE(effort) for what a time limit is."""
+
 QUICK_MS = 500
-"""Time limit of the first solver before finite countermodels are looked for."""
+"""Time limit of the first solver before larger finite countermodels are looked for."""
+
+_SMALL_SIZES = STEP_SIZES[:6]
+"""Universes with one or two messages: most obligations that are false are false in one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,22 +198,26 @@ def discharge_all(
             those behind it, and no other solver about what one has proved: whoever asks tries again without the group.
     """
     work = _Work(pool, obligations, options, note)
-    first, *others = options.solvers
-    quick = min(QUICK_MS, options.timeout_ms)
-    work.ask([(number, first) for number in work.texts], quick)
-    proved = [number for number in work.texts if work.answers[number][first].status == "unsat"]
+    _, *others = options.solvers
+    little, quick = (min(limit, options.timeout_ms) for limit in (LITTLE_MS, QUICK_MS))
+    open_at_first = work.ask_first([*work.texts], little)
+    proved = [number for number in work.texts if number not in open_at_first]
     models: dict[int, Model] = {}
-    later = options.solvers if quick < options.timeout_ms else tuple(others)
     left: dict[Hashable, list[int]] = {}
-    for number in sorted({*work.texts, *work.unsupported} - set(proved)):
+    for number in sorted((*open_at_first, *work.unsupported)):
         left.setdefault(number if groups is None else groups[number], []).append(number)
     failed = False
     while left:  # the first of each group; then, where it is proved, the next
         front = [numbers[0] for numbers in left.values()]
+        open_ones = [number for number in front if number in work.texts]
         if look_for_models:
-            models |= work.countermodels(front)
-        open_ones = [number for number in front if number in work.texts and number not in models]
-        work.ask([(number, solver) for number in open_ones for solver in later], options.timeout_ms)
+            models |= work.countermodels(open_ones, _SMALL_SIZES)
+        left_open = work.ask_first([number for number in open_ones if number not in models], quick)
+        proved += [number for number in open_ones if number not in models and number not in left_open]
+        if look_for_models:
+            models |= work.countermodels(left_open, STEP_SIZES)
+        left_open = [number for number in left_open if number not in models]
+        work.ask([(number, solver) for number in left_open for solver in options.solvers], options.timeout_ms)
         shown = {number for number in open_ones if work.proves(number)}
         failed |= len(shown) < len(front)
         left = {group: numbers[1:] for group, numbers in left.items() if numbers[0] in shown and numbers[1:]}
@@ -254,16 +266,22 @@ class _Work:
             if waiting:
                 self.tell(asked[next(iter(waiting))][0])
 
+    def ask_first(self, numbers: Sequence[int], timeout_ms: int) -> list[int]:
+        """Asks the first solver about these obligations, and returns those that it does not prove."""
+        first = self._options.solvers[0]
+        self.ask([(number, first) for number in numbers], timeout_ms)
+        return [number for number in numbers if self.answers[number][first].status != "unsat"]
+
     def _request(self, number: int, solver: SolverName, timeout_ms: int) -> Check:
         """The question; or a smaller one that was answered before and settles it."""
-        whole = Check(solver, self.texts[number], timeout_ms, self._options.seed)
+        whole = Check.within(solver, self.texts[number], timeout_ms, self._options.seed)
         lemmas, memory = self._options.lemmas, self._pool.memory
         if lemmas is None or memory is None or memory.recall(whole) is not None:
             return whole
         smaller = lemmas.smaller(self._obligations[number])
         if smaller is None:
             return whole
-        known = Check(solver, smt_text(smaller), self._options.timeout_ms, self._options.seed)
+        known = Check.within(solver, smt_text(smaller), self._options.timeout_ms, self._options.seed)
         answer = memory.recall(known)
         return known if answer is not None and answer.status == "unsat" else whole
 
@@ -271,15 +289,14 @@ class _Work:
         """Whether a solver proves the obligation, and none says the opposite."""
         return Discharge(self._obligations[number], self.answers_to(number)).proved
 
-    def countermodels(self, numbers: Sequence[int]) -> dict[int, Model]:
-        """Finite countermodels of those of these obligations that have a text, where some are found."""
+    def countermodels(self, numbers: Sequence[int], sizes: Sequence[Mapping[str, int]]) -> dict[int, Model]:
+        """Finite countermodels of these obligations, where some are found."""
         found: dict[int, Model] = {}
         for number in numbers:
-            if number in self.texts:
-                self.tell(number)
-                model = countermodel(self._pool, self._obligations[number], self._options)
-                if model is not None:
-                    found[number] = model
+            self.tell(number)
+            model = countermodel(self._pool, self._obligations[number], self._options, sizes)
+            if model is not None:
+                found[number] = model
         return found
 
     def answers_to(self, number: int) -> dict[SolverName, Answer]:
@@ -297,10 +314,12 @@ class _Work:
             self._note(len(self._done), len(self.texts), self._obligations[number].name)
 
 
-def countermodel(pool: SolverPool, obligation: Obligation, options: Options) -> Model | None:
+def countermodel(
+    pool: SolverPool, obligation: Obligation, options: Options, sizes: Sequence[Mapping[str, int]] = STEP_SIZES
+) -> Model | None:
     """A smallest finite structure in which the obligation is false, if one is found."""
     try:
         problem = negated_obligation(obligation)
-        return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=STEP_SIZES).model
+        return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=sizes).model
     except Unsupported:
         return None

@@ -53,11 +53,13 @@ class Lemmas:
             if stop():
                 return
             some = new[first : first + AT_A_TIME]
-            asked = [Check(solver, smt_text(each, named=True), timeout_ms, seed, core=True) for each, solver in some]
+            asked = [
+                Check.within(solver, smt_text(each, named=True), timeout_ms, seed, core=True) for each, solver in some
+            ]
             cores = {at: answer.core for at, answer in pool.answers(asked) if answer.status == "unsat"}
             found = {at: _used(some[at][0], core) for at, core in cores.items()}
             alone = [
-                (at, Check(solver, smt_text(with_hypotheses(some[at][0], used)), timeout_ms, seed))
+                (at, Check.within(solver, smt_text(with_hypotheses(some[at][0], used)), timeout_ms, seed))
                 for at, used in found.items()
                 for solver in solvers
             ]

@@ -25,6 +25,9 @@ from typing import Any
 MEMORY_BYTES = 8 << 30
 """Limit on the memory of a solver process."""
 
+OUT_OF_EFFORT = "timeout"
+"""The reason of an `unknown` where the limit on effort was reached, or that on time: the user's limit counts as effort."""
+
 SMALLER_RLIMIT = 100_000
 """Limit, in Z3's measure of effort, of each attempt to leave out one more assertion of a core."""
 
@@ -52,7 +55,13 @@ def check_with_z3(
         names = []
     status = str(solver.check(*names))
     used = _small_core(solver) if core and status == "unsat" else []
-    return status, solver.reason_unknown() if status == "unknown" else "", used
+    return status, _reason(solver) if status == "unknown" else "", used
+
+
+def _reason(solver: Any) -> str:
+    """Why Z3 does not know, in one word where a limit was reached."""
+    reason = str(solver.reason_unknown())
+    return OUT_OF_EFFORT if "canceled" in reason or reason == "max. resource limit exceeded" else reason
 
 
 def _small_core(solver: Any) -> list[str]:
@@ -96,7 +105,8 @@ def check_with_cvc5(
         return "unsat", "", used
     if result.isSat():
         return "sat", "", []
-    return "unknown", str(result.getUnknownExplanation()).rpartition(".")[2].lower(), []
+    reason = str(result.getUnknownExplanation()).rpartition(".")[2].lower()
+    return "unknown", OUT_OF_EFFORT if reason == "resourceout" else reason, []
 
 
 def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
@@ -131,6 +141,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     }
     if below is not None:
         solver.add([z3.And(constants[name] >= 0, constants[name] < below) for name in numbers])
+    solver.from_string("".join(f"(declare-const |{name}| {sort})" for name, sort in sorts.items()))
     outstanding: set[str] = set().union(*(stage["goals"] for stage in request["stages"]))
     models: dict[str, Any] = {}
     group: dict[str, str] = request.get("alternatives", {})
@@ -138,8 +149,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     before = _spent(solver) if effort is not None else 0
     for number, stage in enumerate(request["stages"]):
         if stage["assertions"]:
-            text = "".join(f"(assert {assertion})" for assertion in stage["assertions"])
-            solver.add(z3.parse_smt2_string(text, decls=constants, ctx=context))
+            solver.from_string("".join(f"(assert {assertion})" for assertion in stage["assertions"]))
         for goal, literal in stage["goals"].items():
             if goal not in outstanding:
                 continue
@@ -148,11 +158,10 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
                 solver.set("rlimit", max(1, effort - (_spent(solver) - before)))
             status = solver.check(constants[literal])
             if status == z3.unknown:
-                return {"status": "unknown", "reason": solver.reason_unknown(), "models": models}
+                return {"status": "unknown", "reason": _reason(solver), "models": models}
             if status == z3.sat:
                 model = _minimal(solver, constants, literal, request["minimise"])
-                values = {name: _value(model, constant) for name, constant in constants.items()}
-                models[goal] = {"stage": number, "values": values}
+                models[goal] = {"stage": number, "values": _values(model, constants)}
                 outstanding -= {each for each in outstanding if group.get(each, each) == group.get(goal, goal)}
         if not outstanding:
             break
@@ -180,30 +189,28 @@ def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[s
     model = solver.model()
     if not names:
         return model
-    facts = [constants[name] for name in names]
+    facts = {name: constants[name] for name in names}
     solver.push()
     solver.add(constants[literal])
     solver.push()
     candidates = facts
     while True:
-        true = [fact for fact in candidates if z3.is_true(model.eval(fact, model_completion=True))]
-        for fact in candidates:
-            if not z3.is_true(model.eval(fact, model_completion=True)):
-                solver.add(z3.Not(fact))
-        candidates = true
-        if not true:
+        values = _values(model, candidates)
+        solver.add([z3.Not(fact) for name, fact in candidates.items() if not values[name]])
+        candidates = {name: fact for name, fact in candidates.items() if values[name]}
+        if not candidates:
             break
-        solver.add(z3.Or([z3.Not(fact) for fact in true]))
+        solver.add(z3.Or([z3.Not(fact) for fact in candidates.values()]))
         if solver.check() != z3.sat:
             break
         model = solver.model()
     solver.pop()
     solver.set("rlimit", FEWER_RLIMIT)
     while True:
-        count = sum(z3.is_true(model.eval(fact, model_completion=True)) for fact in facts)
+        count = sum(_values(model, facts).values())
         if count == 0:
             break
-        solver.add(z3.AtMost(*facts, count - 1))
+        solver.add(z3.AtMost(*facts.values(), count - 1))
         if solver.check() != z3.sat:
             break
         model = solver.model()
@@ -212,11 +219,23 @@ def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[s
     return model
 
 
-def _value(model: Any, constant: Any) -> int | bool:
+def _values(model: Any, constants: dict[str, Any]) -> dict[str, int | bool]:
+    """The values of constants in a model; of one that may have any value, false or 0.
+
+    Z3's functions are called without its Python objects, since there are thousands of constants.
+    """
     import z3
 
-    value = model.eval(constant, model_completion=True)
-    return bool(z3.is_true(value)) if z3.is_bool(constant) else int(value.as_long())
+    context, functions = model.ctx.ref(), z3.z3core
+    values: dict[str, int | bool] = {}
+    for name, constant in constants.items():
+        declared = functions.Z3_get_app_decl(context, constant.ast)
+        given = functions.Z3_model_get_const_interp(context, model.model, declared)
+        if z3.is_bool(constant):
+            values[name] = given.value is not None and functions.Z3_get_bool_value(context, given) == z3.Z3_L_TRUE
+        else:
+            values[name] = 0 if given.value is None else int(functions.Z3_get_numeral_string(context, given))
+    return values
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
