@@ -228,7 +228,7 @@ def _comes_to_rest(
                 ways[function] = True
                 directions.extend(claims)
         used = [uses_up(machine, action, ways, known) for action in left]
-        done = quick.discharge(used, look_for_models=False)
+        done = quick.discharge(used)
         proved = {each.obligation.name for each in done if each.proved}
         if not proved:
             return (), f"that {' or '.join(action.name for action in left)} happens only finitely often was not shown"
@@ -238,7 +238,7 @@ def _comes_to_rest(
 
 
 def _all_proved(session: ProofSession, claims: Sequence[Obligation]) -> bool:
-    return all(each.proved for each in session.discharge(claims, look_for_models=False))
+    return all(each.proved for each in session.discharge(claims))
 
 
 def _eventual(machine: ir.Machine, name: str) -> ir.LeadsTo | None:

@@ -26,7 +26,7 @@ MEMORY_BYTES = 8 << 30
 """Limit on the memory of a solver process."""
 
 OUT_OF_EFFORT = "timeout"
-"""The reason of an `unknown` where the limit on effort was reached, or that on time: the user's limit counts as effort."""
+"""The reason of an `unknown` where the limit on effort or time was reached."""
 
 SMALLER_RLIMIT = 100_000
 """Limit, in Z3's measure of effort, of each attempt to leave out one more assertion of a core."""
