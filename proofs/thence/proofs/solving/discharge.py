@@ -4,6 +4,10 @@ An obligation is proved when a solver says that its negation is unsatisfiable an
 first solver does not prove it within a short time, a finite countermodel is looked for before anybody waits for the
 time limit: a small one first, then, if the solver needs more than a little time, a larger one. Solvers that contradict
 each other settle nothing, and the contradiction is reported.
+
+NOTE(core): what follows from some of the hypotheses follows from all of them. Where one solver proves an obligation and
+another one does not within a short time, the other one is asked about the hypotheses that the first one used. It proves
+the goal from these by itself: that they are enough is not taken from anybody.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
-from thence.proofs.solving.lemmas import Lemmas
+from thence.proofs.solving.lemmas import Lemmas, core_of
 from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, solver_version
 from thence.spec.verdict import Level
 
@@ -198,7 +202,6 @@ def discharge_all(
             those behind it, and no other solver about what one has proved: whoever asks tries again without the group.
     """
     work = _Work(pool, obligations, options, note)
-    _, *others = options.solvers
     little, quick = (min(limit, options.timeout_ms) for limit in (LITTLE_MS, QUICK_MS))
     open_at_first = work.ask_first([*work.texts], little)
     proved = [number for number in work.texts if number not in open_at_first]
@@ -217,12 +220,12 @@ def discharge_all(
         if look_for_models:
             models |= work.countermodels(left_open, STEP_SIZES)
         left_open = [number for number in left_open if number not in models]
-        work.ask([(number, solver) for number in left_open for solver in options.solvers], options.timeout_ms)
+        work.settle(left_open)
         shown = {number for number in open_ones if work.proves(number)}
         failed |= len(shown) < len(front)
         left = {group: numbers[1:] for group, numbers in left.items() if numbers[0] in shown and numbers[1:]}
     if groups is None or not failed:
-        work.ask([(number, other) for number in proved for other in others], options.timeout_ms)
+        work.settle(proved)
     work.tell(None)
     return tuple(
         Discharge(obligation, work.answers_to(number), models.get(number), work.unsupported.get(number, ""))
@@ -271,6 +274,41 @@ class _Work:
         first = self._options.solvers[0]
         self.ask([(number, first) for number in numbers], timeout_ms)
         return [number for number in numbers if self.answers[number][first].status != "unsat"]
+
+    def settle(self, numbers: Sequence[int]) -> None:
+        """Asks the solvers that did not answer yet: within a short time, about the core of what another one proved, and
+        within the whole time limit."""
+        for limit_ms in dict.fromkeys((min(QUICK_MS, self._options.timeout_ms), self._options.timeout_ms)):
+            self.ask([(number, solver) for number in numbers for solver in self._open(number)], limit_ms)
+            self._ask_about_cores(numbers)
+
+    def _open(self, number: int) -> list[SolverName]:
+        """The solvers that decided nothing about an obligation."""
+        said = self.answers[number]
+        return [name for name in self._options.solvers if name not in said or said[name].status == "unknown"]
+
+    def _ask_about_cores(self, numbers: Sequence[int]) -> None:
+        """Where one solver proves an obligation and another one does not: see NOTE(core)."""
+        split = [number for number in numbers if self.proves(number) and self._open(number)]
+        provers = [Discharge(self._obligations[number], self.answers_to(number)).prover for number in split]
+        limit_ms, seed = self._options.timeout_ms, self._options.seed
+        named = [
+            Check.within(prover, smt_text(self._obligations[number], named=True), limit_ms, seed, core=True)
+            for number, prover in zip(split, provers, strict=True)
+        ]
+        asked: list[tuple[int, SolverName]] = []
+        requests: list[Check] = []
+        for position, answer in self._pool.answers(named):
+            number = split[position]
+            if answer.status == "unsat":
+                text = smt_text(core_of(self._obligations[number], answer.core))
+                for solver in self._open(number):
+                    asked.append((number, solver))
+                    requests.append(Check.within(solver, text, limit_ms, seed))
+        for position, answer in self._pool.answers(requests):
+            number, solver = asked[position]
+            if answer.status == "unsat":
+                self.answers[number][solver] = answer
 
     def _request(self, number: int, solver: SolverName, timeout_ms: int) -> Check:
         """The question; or a smaller one that was answered before and settles it."""

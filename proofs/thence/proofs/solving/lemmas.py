@@ -75,6 +75,12 @@ def with_hypotheses(obligation: Obligation, kept: frozenset[ir.Expr]) -> Obligat
     return replace(obligation, hypotheses=hypotheses)
 
 
+def core_of(obligation: Obligation, core: Iterable[str]) -> Obligation:
+    """The obligation with the hypotheses of a core alone."""
+    kept = tuple(obligation.hypotheses[number] for number in core_positions(obligation, core))
+    return replace(obligation, hypotheses=kept)
+
+
 def core_positions(obligation: Obligation, core: Iterable[str]) -> tuple[int, ...]:
     """The positions of a core's hypotheses, named h0, h1, ... in the text; names of other assertions are left out."""
     numbers = sorted(int(name[1:]) for name in core if name.startswith("h"))
