@@ -58,7 +58,7 @@ def cores_of(
 
 def _named(discharge: Discharge, options: Options) -> Check:
     text = smt_text(discharge.obligation, named=True)
-    return Check.within(discharge.prover, text, options.timeout_ms, options.seed, core=True)
+    return Check.within(discharge.prover, text, options.timeout_ms, options.seed, core="small")
 
 
 def _alone(discharge: Discharge, used: Collection[int], options: Options) -> Check:

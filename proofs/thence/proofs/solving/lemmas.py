@@ -54,7 +54,8 @@ class Lemmas:
                 return
             some = new[first : first + AT_A_TIME]
             asked = [
-                Check.within(solver, smt_text(each, named=True), timeout_ms, seed, core=True) for each, solver in some
+                Check.within(solver, smt_text(each, named=True), timeout_ms, seed, core="small")
+                for each, solver in some
             ]
             cores = {at: answer.core for at, answer in pool.answers(asked) if answer.status == "unsat"}
             found = {at: _used(some[at][0], core) for at, core in cores.items()}

@@ -21,6 +21,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerProcess
 
 SolverName: TypeAlias = Literal["z3", "cvc5"]
+Core: TypeAlias = Literal["", "first", "small"]
 
 
 def solver_version(solver: SolverName) -> str:
@@ -50,7 +51,8 @@ class Check:
     """The question whether an SMT-LIB2 text is satisfiable.
 
     Attributes:
-        core: the named assertions that contradict each other are asked for, too.
+        core: named assertions that contradict each other are asked for, too: those of the proof that is found first, or as
+            few as are found with some more effort.
         effort: a limit in the solver's own measure of effort, which is the same on every machine.
     """
 
@@ -58,17 +60,17 @@ class Check:
     text: str
     timeout_ms: int
     seed: int
-    core: bool = False
+    core: Core = ""
     effort: int | None = None
 
     @staticmethod
-    def within(solver: SolverName, text: str, limit_ms: int, seed: int, *, core: bool = False) -> Check:
+    def within(solver: SolverName, text: str, limit_ms: int, seed: int, *, core: Core = "") -> Check:
         """The question with the effort of about so many milliseconds. See NOTE(effort)."""
         return Check(solver, text, limit_ms * PATIENCE, seed, core, limit_ms * EFFORT_A_MS[solver])
 
     def to_json(self) -> dict[str, Any]:
         asked = {"solver": self.solver, "text": self.text, "timeout_ms": self.timeout_ms, "seed": self.seed}
-        core = {"core": True} if self.core else {}
+        core = {"core": self.core} if self.core else {}
         return {**asked, **core, **({} if self.effort is None else {"effort": self.effort})}
 
 

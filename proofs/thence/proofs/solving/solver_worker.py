@@ -2,8 +2,8 @@
 
 Two kinds of request, both with `id`, `seed` and `timeout_ms`:
 
-- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": true`, an `unsat` comes with the
-  names of assertions that are enough for it.
+- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": "first" | "small"`, an `unsat` comes
+  with the names of assertions that are enough for it: those of the proof, or as few as are found with some effort.
 - `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}],
   "minimise": [...]}`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
@@ -33,7 +33,7 @@ SMALLER_RLIMIT = 100_000
 
 
 def check_with_z3(
-    text: str, seed: int, timeout_ms: int, core: bool, effort: int | None = None
+    text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None
 ) -> tuple[str, str, list[str]]:
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import z3
@@ -44,7 +44,7 @@ def check_with_z3(
     solver.set("random_seed", seed)
     if effort is not None:
         solver.set("rlimit", effort)
-    if core:
+    if core == "small":
         stated = list(z3.parse_smt2_string(text.replace("(check-sat)", ""), ctx=context))
         solver.add(stated)
         # A named assertion is parsed as `name => assertion`, under a name of the solver's own that looks the same.
@@ -54,7 +54,9 @@ def check_with_z3(
         solver.from_string(text.replace("(check-sat)", ""))
         names = []
     status = str(solver.check(*names))
-    used = _small_core(solver) if core and status == "unsat" else []
+    used: list[str] = []
+    if core and status == "unsat":
+        used = _small_core(solver) if core == "small" else [str(name) for name in solver.unsat_core()]
     return status, _reason(solver) if status == "unknown" else "", used
 
 
@@ -76,7 +78,7 @@ def _small_core(solver: Any) -> list[str]:
 
 
 def check_with_cvc5(
-    text: str, seed: int, timeout_ms: int, core: bool, effort: int | None = None
+    text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None
 ) -> tuple[str, str, list[str]]:
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import cvc5
@@ -89,7 +91,7 @@ def check_with_cvc5(
         solver.setOption("rlimit-per", str(effort))
     if core:
         solver.setOption("produce-unsat-cores", "true")
-        solver.setOption("minimal-unsat-cores", "true")
+        solver.setOption("minimal-unsat-cores", "true" if core == "small" else "false")
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text.replace("(check-sat)", ""), "obligation")
     symbols = parser.getSymbolManager()
@@ -245,7 +247,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             return {"id": request["id"], **search(request)}
         check = {"z3": check_with_z3, "cvc5": check_with_cvc5}[request["solver"]]
         import_module(request["solver"])  # not part of the time that the question takes
-        core = bool(request.get("core"))
+        core = request.get("core", "")
         started = time.monotonic()
         effort = request.get("effort")
         status, reason, used = check(request["text"], request["seed"], request["timeout_ms"], core, effort)
