@@ -51,8 +51,8 @@ class Check:
     """The question whether an SMT-LIB2 text is satisfiable.
 
     Attributes:
-        core: named assertions that contradict each other are asked for, too: those of the proof that is found first, or as
-            few as are found with some more effort.
+        core: named assertions that contradict each other are asked for, too: those of the first proof, or as few as are
+            found with some more effort.
         effort: a limit in the solver's own measure of effort, which is the same on every machine.
     """
 

@@ -2,8 +2,8 @@
 
 Two kinds of request, both with `id`, `seed` and `timeout_ms`:
 
-- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": "first" | "small"`, an `unsat` comes
-  with the names of assertions that are enough for it: those of the proof, or as few as are found with some effort.
+- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": "first" | "small"`, an `unsat`
+  comes with the names of assertions that are enough for it: those of the proof, or as few as some effort finds.
 - `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}],
   "minimise": [...]}`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
