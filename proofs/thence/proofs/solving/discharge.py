@@ -19,7 +19,7 @@ from typing import Any
 
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
-from thence.proofs.logic.smt import smt_text
+from thence.proofs.logic.smt import Written, smt_text
 from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
 from thence.proofs.solving.lemmas import Lemmas, core_of
 from thence.proofs.solving.solver import Answer, Check, Core, SolverName, SolverPool, solver_version
@@ -244,13 +244,14 @@ class _Work:
         self._options = options
         self._note = note
         self._done: set[int] = set()
+        self._written = Written()
         self._named: dict[int, str] = {}
         self._cores: dict[int, tuple[str, ...]] = {}
         self.unsupported: dict[int, str] = {}
         for number, obligation in enumerate(obligations):
             if not obligation.by_frame:
                 try:
-                    self._named[number] = smt_text(obligation, named=True)
+                    self._named[number] = smt_text(obligation, named=True, written=self._written)
                 except Unsupported as reason:
                     self.unsupported[number] = str(reason)
         self.answers: dict[int, dict[SolverName, Answer]] = {number: {} for number in self._named}
@@ -293,7 +294,8 @@ class _Work:
     def _ask_about_cores(self, numbers: Sequence[int], limit_ms: int) -> None:
         """Asks solvers that are open about an obligation about the core of its proof, where it is known."""
         split = [number for number in numbers if self._cores.get(number) and self.proves(number)]
-        texts = {number: smt_text(core_of(self._obligations[number], self._cores[number])) for number in split}
+        smaller = {number: core_of(self._obligations[number], self._cores[number]) for number in split}
+        texts = {number: smt_text(each, written=self._written) for number, each in smaller.items()}
         asked = [(number, solver) for number in split for solver in self._open(number)]
         requests = [Check.within(solver, texts[number], limit_ms, self._options.seed) for number, solver in asked]
         for number, solver, answer in self._answered(asked, requests):
@@ -327,7 +329,7 @@ class _Work:
     def _request(self, number: int, solver: SolverName, limit_ms: int, core: Core) -> Check:
         """The question; or a smaller one that was answered before and settles it."""
         obligation, seed = self._obligations[number], self._options.seed
-        text = self._named[number] if core else smt_text(obligation)
+        text = self._named[number] if core else smt_text(obligation, written=self._written)
         whole = Check.within(solver, text, limit_ms, seed, core=core)
         lemmas, memory = self._options.lemmas, self._pool.memory
         if lemmas is None or memory is None or memory.recall(whole) is not None:
