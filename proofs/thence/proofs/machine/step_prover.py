@@ -190,9 +190,10 @@ def _attempt_starvation(
     if restless:
         return _Attempt(done, "", f"{shrinks}, but runs may go on for ever without it: {restless}")
     done = (*done, *using)
-    (at_once,) = session.within(QUICK_MS).discharge((nothing_waits(machine, state, known),), look_for_models=False)
-    if at_once.proved:
-        return _Attempt((*done, at_once), f"{shrinks}; runs come to rest, and there nothing waits for it")
+    rest = (nothing_waits(machine, state, known),)
+    if _all_proved(session.silent().within(QUICK_MS).with_one_solver(), rest, look_for_models=False):
+        done = (*done, *session.discharge(rest, look_for_models=False))
+        return _Attempt(done, f"{shrinks}; runs come to rest, and there nothing waits for it")
     left = undelivered(machine, local(LEFT)) if transition == "deliver" else waiting_message(state)
     if left is None:
         return _Attempt(done, "", f"{shrinks}, but something may wait for {transition} in a quiescent state")
@@ -237,8 +238,8 @@ def _comes_to_rest(
     return session.discharge(tuple(wanted), look_for_models=False), ""
 
 
-def _all_proved(session: ProofSession, claims: Sequence[Obligation]) -> bool:
-    return all(each.proved for each in session.discharge(claims))
+def _all_proved(session: ProofSession, claims: Sequence[Obligation], *, look_for_models: bool = True) -> bool:
+    return all(each.proved for each in session.discharge(claims, look_for_models=look_for_models))
 
 
 def _eventual(machine: ir.Machine, name: str) -> ir.LeadsTo | None:

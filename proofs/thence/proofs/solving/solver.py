@@ -39,7 +39,7 @@ NOTE(effort): a limit is given in milliseconds, and counted as effort, so that a
 machine is. The clock is the last resort, for what takes long and counts little: `PATIENCE` times the limit.
 """
 
-SEARCH_EFFORT_A_MS = 10_000
+SEARCH_EFFORT_A_MS = 6_000
 """The same, of Z3's search for a finite structure."""
 
 PATIENCE = 4
