@@ -42,7 +42,7 @@ machine is. The clock is the last resort, for what takes long and counts little:
 SEARCH_EFFORT_A_MS = 6_000
 """The same, of Z3's search for a finite structure."""
 
-PATIENCE = 4
+PATIENCE = 10
 """So many times as long as a limit says a solver may take by the clock. See NOTE(effort)."""
 
 
@@ -280,6 +280,8 @@ class SolverPool:
             known = self._answered.get(key)
             if known is None and isinstance(request, Check):
                 known = self._decided.get(question_digest(request))
+                if known is not None and self.memory is not None:
+                    self.memory.keep(request, known)
         if known is None:
             self.solved += 1
             return self._threads.submit(self._serve, request, key)
