@@ -10,6 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeAlias
 
 from thence.dsl import ir
@@ -81,15 +82,17 @@ def _walks(
         return
     chance = random.Random(seed)
     quick = {action.name: _quick(action) for action in choices}
+    sizes = {action.name: [_size(parameter, universe) for parameter in action.parameters] for action in choices}
     fired = Counter({action.name: 1 for action in choices})
+    weights = _weights(choices, fired)
     while guards > 0:
         start = _start(machine, universe, chance)
         if start is None:
             return
         state, steps, misses = start, list[tuple[Action, tuple[int, ...]]](), 0
         while len(steps) < LENGTH and misses < MISSES:
-            (action,) = chance.choices(choices, [fired[each.name] ** -0.3 for each in choices])
-            arguments = tuple(chance.randrange(_size(parameter, universe)) for parameter in action.parameters)
+            (action,) = chance.choices(choices, cum_weights=weights)
+            arguments = tuple(map(chance.randrange, sizes[action.name]))
             guards, misses = guards - 1, misses + 1
             if not quick[action.name].guard(arguments, state):
                 continue
@@ -99,7 +102,13 @@ def _walks(
             state, misses = after, 0
             steps.append((action, arguments))
             fired[action.name] += 1
+            weights = _weights(choices, fired)
             yield TransitionRun(start, tuple(steps))
+
+
+def _weights(choices: Sequence[Action], fired: Mapping[str, int]) -> list[float]:
+    """How likely each transition is tried, summed up: less often what happened more often."""
+    return list(accumulate(fired[action.name] ** -0.3 for action in choices))
 
 
 def _quick(action: Action) -> _Quick:
