@@ -10,8 +10,8 @@ from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
-from thence.proofs.infer.compiled import compiled, value_in
 from thence.proofs.infer.reasons import come_first, reasons_of
+from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.structure import Structure, tuples
 from thence.proofs.machine.transitions import actions, initial, step, symbols
 

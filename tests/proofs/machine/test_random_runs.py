@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
 from thence.dsl.load import load
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.machine import random_runs
 from thence.proofs.machine.random_runs import walk
 
 
@@ -37,6 +41,20 @@ def test_every_transition_of_a_machine_is_met_and_nothing_is_superfluous() -> No
 def test_a_walk_depends_on_the_seed_only() -> None:
     machine = machine_of("hybrid_basic")
     assert walk(machine, ["receive_permit"], 3, SMALL) == walk(machine, ["receive_permit"], 3, SMALL)
+
+
+@pytest.mark.parametrize("name", ["hybrid_basic", "hybrid_optimal_indices", "cykas"])
+def test_compiled_transitions_walk_as_evaluated_ones(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = machine_of(name)
+    names = [transition.name for transition in machine.transitions]
+    runs = walk(machine, names, 1, SMALL, guards=1_000)
+    assert runs
+
+    def refused(*_: object) -> None:
+        raise Unsupported("compiled")
+
+    monkeypatch.setattr(random_runs, "compiled", refused)
+    assert walk(machine, names, 1, SMALL, guards=1_000) == runs
 
 
 def test_what_cannot_happen_is_not_met_and_the_effort_is_bounded() -> None:

@@ -12,12 +12,22 @@ from tests.proofs.machine.executed import began, stepped, value
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, PROCESS
-from thence.proofs.logic.formula import exists, forall, implies, local
+from thence.proofs.logic.formula import Unsupported, exists, forall, implies, local
+from thence.proofs.logic.ground import Grounding
 from thence.proofs.logic.structure import CrossCheckError, Structure, elements
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Falsification, Firing, SearchScope, TransitionRun, reaching, search
-from thence.proofs.machine.transitions import actions
+from thence.proofs.machine.reachability import (
+    Falsification,
+    Firing,
+    SearchScope,
+    TransitionRun,
+    Unrolling,
+    a_step_later,
+    reaching,
+    search,
+)
+from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -60,6 +70,46 @@ def test_the_triangle_takes_three_messages(specify: Specify, pool: SolverPool) -
     assert kinds.count(Send) == 3 and kinds.count(Deliver) == 2
     assert shown.facts["violated"]["causal"].keys() == {"a", "b"}
     assert shown.text.count("\n") == 6
+
+
+@pytest.mark.parametrize("seed", [*BY_HAND, *range(6)])
+def test_steps_that_are_renamed_are_those_that_would_be_derived(
+    specify: Specify, monkeypatch: pytest.MonkeyPatch, seed: int | str
+) -> None:
+    """The whole text of a search: constants, assertions, choices, states, and the conditions of goals."""
+    text = BY_HAND[seed] if isinstance(seed, str) else drawn_machine(seed)
+    (machine,) = specify(text).machines
+    size = {"process": 2, "message": 2, "key": 2, "round": 2, "nat": 3}
+    universe = universe_of(machine, {sort: size[sort] for sort in ("process", "message", *map(str, machine.sorts))})
+
+    def said(may_end: bool) -> tuple[object, int]:
+        unrolling = Unrolling(machine, Grounding({**universe, "nat": 3}), symbols(machine), actions(machine))
+        unrolling.may_end = may_end
+        unrolling.start()
+        conditions: list[dict[str, str]] = [{}]
+        renamed = 0
+        for _ in range(8):
+            unrolling.advance()
+            renamed += unrolling.repeats
+            now: dict[str, str] = {}
+            for invariant in machine.invariants:
+                known = conditions[-1].get(invariant.name) if unrolling.repeats else None
+                goal = Falsification(invariant)
+                now[invariant.name] = unrolling.goal(goal) if known is None else a_step_later(known)
+            conditions.append(now)
+        grounding = unrolling.grounding
+        whole = [*grounding.constants.items()], grounding.assertions, unrolling.choices, unrolling.states, conditions
+        return whole, renamed
+
+    for may_end in (False, True):
+        try:
+            found, renamed = said(may_end)
+        except Unsupported:
+            return
+        with monkeypatch.context() as patched:
+            patched.setattr(Unrolling, "_is_like_the_last", lambda self, begin: False)
+            assert said(may_end) == (found, 0)
+        assert renamed or isinstance(seed, int)
 
 
 def test_a_run_that_takes_a_disabled_step_is_an_error_of_ours(specify: Specify, pool: SolverPool) -> None:

@@ -61,7 +61,7 @@ def test_what_was_kept_is_recalled(tmp_path: Path) -> None:
         replace(UNSAT, solver="cvc5"),
         replace(UNSAT, seed=1),
         replace(UNSAT, timeout_ms=5_001),
-        replace(UNSAT, core=True),
+        replace(UNSAT, core="small"),
         replace(UNSAT, text=UNSAT.text.replace("false", "true")),
     ],
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE
@@ -12,7 +14,7 @@ from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.logic.structure import Structure
 from thence.proofs.solving.discharge import Discharge, Options, discharge_all, level_of, solver_facts
 from thence.proofs.solving.finite_models import Model
-from thence.proofs.solving.solver import Answer, SolverPool
+from thence.proofs.solving.solver import Answer, Check, SolverPool
 from thence.spec.verdict import Level
 
 M, X = ir.Variable("m", MESSAGE), ir.Variable("x", MESSAGE)
@@ -78,6 +80,56 @@ def test_a_finite_countermodel_comes_before_the_time_limit(pool: SolverPool) -> 
     assert done.countermodel is not None
     assert done.countermodel.structure.universe["message"] == 1
     assert done.reason == "a finite countermodel exists"
+
+
+class Told:
+    """In the place of a pool: answers by a function of the question."""
+
+    memory = None
+
+    def __init__(self, answer_to: Callable[[Check], Answer]) -> None:
+        self.asked: list[Check] = []
+        self._answer_to = answer_to
+
+    def answers(self, requests: Sequence[Check]) -> Iterator[tuple[int, Answer]]:
+        self.asked += requests
+        yield from ((number, self._answer_to(request)) for number, request in enumerate(requests))
+
+
+TWO = replace(VALID, hypotheses=(ONE_GOT, ALL_SENT), name="one of two")
+
+
+def test_the_core_of_one_proof_is_proved_by_the_other_solver_itself(pool: SolverPool) -> None:
+    """Z3 proves by the second hypothesis. cvc5 gives up where it sees the first one, which it never does."""
+    real = Told(lambda check: Answer("unknown", "", 0.0) if check.text.count("f1 ") > 1 else pool.ask(check))
+
+    def answered(check: Check) -> Answer:
+        return pool.ask(check) if check.solver == "z3" else next(real.answers([check]))[1]
+
+    (done,) = discharge_all(cast(SolverPool, Told(answered)), (TWO,), Options())
+    assert done.provers == 2 and level_of((done,)) is Level.L3
+    assert len(real.asked) == 1
+
+
+def test_a_core_that_is_not_enough_proves_nothing(pool: SolverPool) -> None:
+    """The first solver lies about the core: the other one finds a model, and is asked about the whole obligation."""
+
+    def answered(check: Check) -> Answer:
+        if check.solver == "z3":
+            return Answer("unsat", "", 0.0, core=("h0", "g"))
+        return pool.ask(check) if "f1" in check.text.partition("(assert")[2] else Answer("unknown", "", 0.0)
+
+    told = Told(answered)
+    (done,) = discharge_all(cast(SolverPool, told), (TWO,), Options())
+    asked = [check for check in told.asked if check.solver == "cvc5"]
+    assert len(asked) == 2 and asked[0].text.count("(assert") < asked[1].text.count("(assert")
+    assert done.answers["cvc5"].status == "unsat"
+    (none,) = discharge_all(
+        cast(SolverPool, Told(lambda check: answered(check) if check.solver == "z3" else Answer("unknown", "", 0.0))),
+        (INVALID,),
+        Options(),
+    )
+    assert none.provers == 1 and level_of((none,)) is Level.L2
 
 
 def test_solvers_that_contradict_each_other_prove_nothing() -> None:

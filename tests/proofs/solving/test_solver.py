@@ -41,6 +41,28 @@ def test_text_that_is_wrong_is_unknown_with_the_solvers_words(pool: SolverPool) 
         assert "undeclared" in answer.reason
 
 
+def test_a_limit_counts_as_effort_and_not_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: tuple[SolverName, ...] = ("z3", "cvc5")
+    for name in names:
+        monkeypatch.setattr(solver, "PATIENCE", 100_000)
+        worker = Worker()
+        try:
+            answer = worker.ask(Check.within(name, HARD, 50, 0))
+        finally:
+            worker.close()
+        assert (answer.status, answer.reason, answer.lost) == ("unknown", "timeout", False)
+
+
+def test_what_was_decided_within_other_limits_is_not_asked_again() -> None:
+    with SolverPool(1) as own:
+        small = pigeons(3)
+        first = own.ask(Check.within("z3", small, 1_000, 0))
+        assert own.ask(Check.within("z3", small, 2_000, 0)) == first and own.solved == 1
+        assert own.ask(Check.within("z3", small, 2_000, 1)).status == "unsat" and own.solved == 2
+        assert own.ask(Check.within("z3", HARD, 50, 0)).status == "unknown"
+        assert own.ask(Check.within("z3", HARD, 60, 0)).status == "unknown" and own.solved == 4
+
+
 def test_the_time_limit_is_kept_by_killing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "GRACE_MS", -1_400)
     worker = Worker()

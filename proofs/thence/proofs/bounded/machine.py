@@ -104,7 +104,7 @@ def _decided(
     """The first definite answer of the solvers in their order."""
     text = smt_text(obligation)
     for solver in session.options.solvers:
-        answer = session.pool.ask(Check(solver, text, session.options.timeout_ms, session.options.seed))
+        answer = session.pool.ask(Check.within(solver, text, session.options.timeout_ms, session.options.seed))
         if answer.status in ("sat", "unsat"):
             return answer.status, solver
     return "unknown", session.options.solvers[-1]

@@ -16,7 +16,10 @@ _ASSERT = "(assert "
 def smaller_obligations(texts: Sequence[str], options: Options) -> tuple[str, ...]:
     """Each obligation with the assertions of its core alone, or the obligation itself where no core is found."""
     with SolverPool(options.workers) as pool:
-        asked = [Check(options.solvers[0], named(text), options.timeout_ms, options.seed, core=True) for text in texts]
+        asked = [
+            Check.within(options.solvers[0], named(text), options.timeout_ms, options.seed, core="small")
+            for text in texts
+        ]
         found = list(texts)
         for number, answer in pool.answers(asked):
             if answer.status == "unsat" and answer.core:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from thence.proofs.certificate.alethe import alethe_proofs
 from thence.proofs.certificate.alethe_worker import OPTIONS as ALETHE_OPTIONS
 from thence.proofs.certificate.forms.proof_form import in_form
 from thence.proofs.certificate.instances.proofs import proofs_by_instances
 from thence.proofs.certificate.manifest import Program
-from thence.proofs.certificate.smaller_obligations import smaller_obligations
+from thence.proofs.certificate.smaller_obligations import kept, named, smaller_obligations
 from thence.proofs.certificate.smtinterpol import RESOURCE_LIMIT, Smtinterpol
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.solver import Check, SolverName, SolverPool, solver_version
@@ -20,17 +20,37 @@ Note = Callable[[str, int, int], None]
 
 
 def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> tuple[Mapping[str, str], ...]:
-    """For each obligation the answer of each solver: `unsat`, `sat` or `unknown`. No cache is used."""
+    """For each obligation the answer of each solver: `unsat`, `sat` or `unknown`. No cache is used.
+
+    A solver that does not know is asked about the core of another one's proof, as when it was proved: see NOTE(core).
+    """
     found: list[dict[str, str]] = [{} for _ in texts]
     asked: list[tuple[int, SolverName]] = [(number, name) for name in options.solvers for number in range(len(texts))]
     with SolverPool(options.workers) as pool:
-        requests = [Check(name, texts[number], options.timeout_ms, options.seed) for number, name in asked]
+        requests = [Check.within(name, texts[number], options.timeout_ms, options.seed) for number, name in asked]
         for done, (position, answer) in enumerate(pool.answers(requests), 1):
             number, name = asked[position]
             found[number][name] = answer.status
             if note is not None:
                 note("solving", done, len(requests))
+        for number, name, text in _cores(pool, texts, found, options):
+            answer = pool.ask(Check.within(name, text, options.timeout_ms, options.seed))
+            if answer.status == "unsat":
+                found[number][name] = answer.status
     return tuple({name: statuses[name] for name in options.solvers} for statuses in found)
+
+
+def _cores(
+    pool: SolverPool, texts: Sequence[str], found: Sequence[Mapping[str, str]], options: Options
+) -> Iterator[tuple[int, SolverName, str]]:
+    """Each obligation that one solver proves and another one leaves open, with that one, and the core of the proof."""
+    for number, said in enumerate(found):
+        left = [name for name in options.solvers if said[name] == "unknown"]
+        prover = next((name for name in options.solvers if said[name] == "unsat"), None)
+        if prover is not None and left:
+            asked = Check.within(prover, named(texts[number]), options.timeout_ms, options.seed, core="first")
+            core = pool.ask(asked).core
+            yield from ((number, name, kept(texts[number], core)) for name in left if core)
 
 
 def proof_objects(

@@ -12,11 +12,11 @@ from typing import Literal, TypeAlias
 from thence.dsl import ir
 from thence.dsl.check.stated.machine_formula import machine_formula
 from thence.proofs.infer.clauses import Clause, Denial, clause_from
-from thence.proofs.infer.compiled import compiled, value_in
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import Violation
 from thence.proofs.infer.open_steps import step_text
 from thence.proofs.infer.samples import Sampler, violated_in
+from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.countermodel import fact_lines, names_of
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure

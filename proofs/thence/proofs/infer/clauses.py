@@ -15,10 +15,10 @@ from math import log2
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE
-from thence.proofs.infer.compiled import Compiled, compiled_row, value_in
 from thence.proofs.infer.orders import as_premise, compares_variables
 from thence.proofs.infer.reasons import denied
 from thence.proofs.infer.vocabulary import Template, cost
+from thence.proofs.logic.compiled import Compiled, compiled_row, value_in
 from thence.proofs.logic.formula import (
     conj,
     disj,

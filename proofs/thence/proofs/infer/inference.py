@@ -19,7 +19,6 @@ from thence.dsl.ir import machine_builtins
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.asking import Answer, Ask, Ended, Judging, Lost, Question, shown
 from thence.proofs.infer.clauses import Clause, Denial
-from thence.proofs.infer.compiled import compiled_row
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.goal_runs import GoalRuns
@@ -40,6 +39,7 @@ from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates, vocabulary_of
+from thence.proofs.logic.compiled import compiled_row
 from thence.proofs.logic.formula import Unsupported, forall, implies
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import run_counterexample

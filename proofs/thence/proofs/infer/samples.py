@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort
-from thence.proofs.infer.compiled import Compiled, compiled, value_in
+from thence.proofs.logic.compiled import Compiled, compiled, value_in
 from thence.proofs.logic.formula import TRUE, Unsupported, conj, equal, free_locals, negation
 from thence.proofs.logic.structure import Structure, Table, Value, elements, tuples
 from thence.proofs.machine.obligations import signature_of

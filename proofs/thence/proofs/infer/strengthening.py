@@ -16,11 +16,11 @@ from typing import Literal, TypeAlias
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Ended, Lost
 from thence.proofs.infer.clauses import Clause, Denial, Rows, linked, rows_of
-from thence.proofs.infer.compiled import Compiled, compiled, value_in
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
+from thence.proofs.logic.compiled import Compiled, compiled, value_in
 from thence.proofs.logic.formula import outer_foralls
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.reachability import TransitionRun

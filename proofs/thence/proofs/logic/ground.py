@@ -10,10 +10,10 @@ condition under which it is that one. Choices are compared, too: elements are in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import product
-from typing import TypeAlias, assert_never
+from itertools import islice, product
+from typing import NamedTuple, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort, Type
@@ -26,6 +26,15 @@ Term: TypeAlias = str | Choice
 Cells: TypeAlias = Mapping[tuple[int, ...], Term]
 State: TypeAlias = Mapping[str, Cells]
 """For every symbol its cells: unknown constants, or known values."""
+
+
+class Mark(NamedTuple):
+    """How much was said so far. `highest` is what quantifiers over numbers have been expanded to, if to anything."""
+
+    constants: int
+    assertions: int
+    numbers: int
+    highest: int | None
 
 
 @dataclass(slots=True)
@@ -100,6 +109,17 @@ class Grounding:
         self.constants[name] = "Bool"
         self.assertions.append(f"(= {quoted(name)} {text})")
         return quoted(name)
+
+    def mark(self) -> Mark:
+        """How much was said so far."""
+        return Mark(len(self.constants), len(self.assertions), len(self._numbers), self._highest)
+
+    def repeat(self, since: Mark, until: Mark, renamed: Callable[[str], str]) -> None:
+        """Says once more what was said in between, about other names."""
+        again = islice(tuple(self.constants.items()), since.constants, until.constants)
+        self.constants.update((renamed(name), sort) for name, sort in again)
+        self.assertions.extend(map(renamed, self.assertions[since.assertions : until.assertions]))
+        self._numbers.extend(map(renamed, self._numbers[since.numbers : until.numbers]))
 
     # --- formulas ------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Sort
@@ -31,7 +31,8 @@ class Obligation:
     hypotheses: tuple[ir.NamedFormula, ...]
     goal: ir.NamedFormula
     constants: tuple[ir.Variable, ...] = ()
+    by_frame: bool = field(init=False, compare=False, repr=False)
 
-    @property
-    def by_frame(self) -> bool:
-        return any(hypothesis.body == self.goal.body for hypothesis in self.hypotheses)
+    def __post_init__(self) -> None:
+        known = any(hypothesis.body == self.goal.body for hypothesis in self.hypotheses)
+        object.__setattr__(self, "by_frame", known)

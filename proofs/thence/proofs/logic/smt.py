@@ -13,31 +13,65 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort, Type
-from thence.proofs.logic.counting import without_counts
+from thence.proofs.logic.counting import has_counts, without_counts
 from thence.proofs.logic.formula import Unsupported, refuse_domains
-from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.logic.structure import zero_of
 
 
-def smt_text(obligation: Obligation, *, named: bool = False) -> str:
+@dataclass(slots=True)
+class Written:
+    """What was written of formulas, by identity: the obligations of a machine share most hypotheses.
+
+    Attributes:
+        texts: by signature, constants and formula; the signature and the formula are kept, so that no other has their
+            place in memory.
+        plain: formulas in which nothing is counted.
+    """
+
+    texts: dict[tuple[int, tuple[ir.Variable, ...], int], tuple[Signature, ir.Expr, str]] = field(default_factory=dict)
+    plain: dict[int, ir.Expr] = field(default_factory=dict)
+
+    def counts(self, obligation: Obligation) -> bool:
+        """Whether anything is counted in the obligation."""
+        for formula in (*obligation.hypotheses, obligation.goal):
+            if id(formula.body) not in self.plain:
+                if has_counts(formula.body):
+                    return True
+                self.plain[id(formula.body)] = formula.body
+        return False
+
+    def formula(self, writer: _Writer, body: ir.Expr) -> str:
+        """The text of a closed formula of the writer's obligation."""
+        signature = writer.obligation.signature
+        key = id(signature), writer.obligation.constants, id(body)
+        if key not in self.texts:
+            self.texts[key] = signature, body, writer.formula(body, {})
+        return self.texts[key][2]
+
+
+def smt_text(obligation: Obligation, *, named: bool = False, written: Written | None = None) -> str:
     """The negated obligation, up to and including `(check-sat)`: unsatisfiable iff the obligation is valid.
 
     Args:
         named: gives the hypotheses the names h0, h1, ... and the goal the name g, for unsatisfiable cores. The
             canonical text, which is proved and cited, has none.
+        written: what was written of other obligations; it gets what is written of this one.
 
     Counts become functions with facts about them, see NOTE(counting). Raises: Unsupported for a formula that SMT-LIB2
     with these sorts cannot express.
     """
-    obligation = without_counts(obligation)
+    written = Written() if written is None else written
+    if written.counts(obligation):
+        obligation = without_counts(obligation)
     writer = _Writer(obligation)
     lines = [f"; {obligation.name}", "(set-logic ALL)", *writer.declarations()]
     if named:
         lines.insert(1, "(set-option :produce-unsat-cores true)")
     for number, hypothesis in enumerate(obligation.hypotheses):
-        stated = _named(writer.formula(hypothesis.body, {}), f"h{number}" if named else "")
+        stated = _named(written.formula(writer, hypothesis.body), f"h{number}" if named else "")
         lines.append(f"(assert {stated}) ; {hypothesis.name}")
-    goal = _named(f"(not {writer.formula(obligation.goal.body, {})})", "g" if named else "")
+    goal = _named(f"(not {written.formula(writer, obligation.goal.body)})", "g" if named else "")
     lines.append(f"(assert {goal}) ; the goal {obligation.goal.name}")
     lines.append("(check-sat)")
     return "\n".join(lines) + "\n"

@@ -16,7 +16,7 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.counterexample import induction_counterexample
 from thence.proofs.machine.history import plausible
 from thence.proofs.machine.obligations import Conjunct, Preservation, conjuncts, consequence, preservations
-from thence.proofs.solving.discharge import QUICK_MS, Discharge
+from thence.proofs.solving.discharge import LITTLE_MS, Discharge
 from thence.proofs.solving.finite_models import Model
 from thence.proofs.solving.open_obligation import Diagnosis, diagnose
 from thence.proofs.solving.session import ProofSession
@@ -89,7 +89,7 @@ def _consequences(session: ProofSession, machine: ir.Machine, candidates: Sequen
     base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
     properties = [conjunct for conjunct in candidates if conjunct.origin == "property"]
     stated = {conjunct.name: consequence(machine, conjunct, base) for conjunct in properties}
-    quick = session.with_one_solver().within(QUICK_MS)
+    quick = session.with_one_solver().within(LITTLE_MS)
     asked = quick.discharge(tuple(stated.values()), look_for_models=False)
     hopeless = {name for name, first in zip(stated, asked, strict=True) if first.satisfiable}
     left = [name for name in stated if name not in hopeless]

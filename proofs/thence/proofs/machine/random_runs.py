@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.ir.types import MESSAGE, PROCESS
-from thence.proofs.logic.structure import Structure, Table, evaluate
+from thence.dsl.ir.types import MESSAGE, NAT, PROCESS
+from thence.proofs.logic.compiled import compiled, value_in
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
 from thence.proofs.machine.reachability import Goal, TransitionRun, reaches
 from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
 from thence.proofs.machine.universe import universe_of
@@ -28,6 +33,17 @@ LENGTH = 30
 
 MISSES = 400
 """A walk ends after this many transitions in a row that are not enabled, or change nothing."""
+
+_Guard: TypeAlias = Callable[[Sequence[int], Structure], bool]
+_Step: TypeAlias = Callable[[Sequence[int], Structure], Structure]
+
+
+@dataclass(frozen=True, slots=True)
+class _Quick:
+    """A transition's guard and step as compiled functions, since walks ask them very often."""
+
+    guard: _Guard
+    step: _Step
 
 
 def walk(
@@ -65,25 +81,70 @@ def _walks(
     if rigid(machine) != {"src", "dst"} or not sorts <= {PROCESS, MESSAGE}:
         return
     chance = random.Random(seed)
+    quick = {action.name: _quick(action) for action in choices}
+    sizes = {action.name: [_size(parameter, universe) for parameter in action.parameters] for action in choices}
     fired = Counter({action.name: 1 for action in choices})
+    weights = _weights(choices, fired)
     while guards > 0:
         start = _start(machine, universe, chance)
         if start is None:
             return
         state, steps, misses = start, list[tuple[Action, tuple[int, ...]]](), 0
         while len(steps) < LENGTH and misses < MISSES:
-            (action,) = chance.choices(choices, [fired[each.name] ** -0.3 for each in choices])
-            arguments = tuple(chance.randrange(_size(parameter, universe)) for parameter in action.parameters)
+            (action,) = chance.choices(choices, cum_weights=weights)
+            arguments = tuple(map(chance.randrange, sizes[action.name]))
             guards, misses = guards - 1, misses + 1
-            if not enabled(action, arguments, state):
+            if not quick[action.name].guard(arguments, state):
                 continue
-            after = step(action, arguments, state)
+            after = quick[action.name].step(arguments, state)
             if after.tables == state.tables and action.name not in names:
                 continue
             state, misses = after, 0
             steps.append((action, arguments))
             fired[action.name] += 1
+            weights = _weights(choices, fired)
             yield TransitionRun(start, tuple(steps))
+
+
+def _weights(choices: Sequence[Action], fired: Mapping[str, int]) -> list[float]:
+    """How likely each transition is tried, summed up: less often what happened more often."""
+    return list(accumulate(fired[action.name] ** -0.3 for action in choices))
+
+
+def _quick(action: Action) -> _Quick:
+    """The compiled transition; one that speaks of all numbers, or is changed at numbers, is evaluated."""
+    names = [parameter.name for parameter in action.parameters]
+    try:
+        guard = compiled(action.guard, names)
+        writers = [_writer(update, names) for update in action.updates]
+    except Unsupported:
+        return _Quick(
+            lambda arguments, state: enabled(action, arguments, state),
+            lambda arguments, state: step(action, arguments, state),
+        )
+    return _Quick(
+        lambda arguments, state: bool(value_in(guard, state, *arguments)),
+        lambda arguments, state: state.with_tables({name: made(arguments, state) for name, made in writers}),
+    )
+
+
+def _writer(update: ir.Update, names: Sequence[str]) -> tuple[str, Callable[[Sequence[int], Structure], Table]]:
+    """The symbol that an update changes, and a function for its new table. Raises: Unsupported."""
+    if any(each.type == NAT for each in (*update.binders, *update.arguments)):
+        raise Unsupported("changed at numbers")
+    inside = [*names, *(binder.name for binder in update.binders)]
+    places = [compiled(argument, inside) for argument in update.arguments]
+    value = compiled(update.value, inside)
+    types = [binder.type for binder in update.binders]
+
+    def made(arguments: Sequence[int], state: Structure) -> Table:
+        table = dict(state.tables[update.symbol])
+        for bound in tuples(types, state.universe):
+            key = tuple(int(value_in(place, state, *arguments, *bound)) for place in places)
+            table[key] = value_in(value, state, *arguments, *bound)
+        return table
+
+    return update.symbol, made
 
 
 def _size(parameter: ir.Variable, universe: Mapping[str, int]) -> int:
@@ -106,22 +167,27 @@ def _start(machine: ir.Machine, universe: Mapping[str, int], chance: random.Rand
 def _needed(
     start: Structure, steps: Sequence[tuple[Action, tuple[int, ...]]]
 ) -> tuple[tuple[Action, tuple[int, ...]], ...]:
-    """The steps without those that the last one does not need: no single step can be left out any more."""
+    """The steps without those that the last one does not need: no single step can be left out any more.
+
+    Raises: CrossCheckError where evaluation says that the walk was none.
+    """
+    quick = {action.name: _quick(action) for action, _ in steps}
     kept = list(steps)
     position = 0
     while position < len(kept) - 1:
         fewer = [*kept[:position], *kept[position + 1 :]]
-        if _possible(start, fewer):
+        if _possible(start, fewer, quick):
             kept, position = fewer, 0
         else:
             position += 1
+    TransitionRun(start, tuple(kept)).states()
     return tuple(kept)
 
 
-def _possible(start: Structure, steps: Sequence[tuple[Action, tuple[int, ...]]]) -> bool:
+def _possible(start: Structure, steps: Sequence[tuple[Action, tuple[int, ...]]], quick: Mapping[str, _Quick]) -> bool:
     state = start
     for action, arguments in steps:
-        if not enabled(action, arguments, state):
+        if not quick[action.name].guard(arguments, state):
             return False
-        state = step(action, arguments, state)
+        state = quick[action.name].step(arguments, state)
     return True

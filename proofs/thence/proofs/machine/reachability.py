@@ -7,6 +7,7 @@ evaluation. A search without a run proves nothing beyond the universe and depth.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -15,7 +16,7 @@ from typing import TypeAlias, assert_never
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT
 from thence.proofs.logic.formula import Unsupported, conj, disj, equal, forall, free_locals, local, negation
-from thence.proofs.logic.ground import Cells, Grounding, Term, all_of, any_of, choose, negated, quoted
+from thence.proofs.logic.ground import Cells, Grounding, Mark, Term, all_of, any_of, choose, negated, quoted
 from thence.proofs.logic.number_window import NUMBERS_BELOW, WINDOW
 from thence.proofs.logic.structure import CrossCheckError, Structure, beyond_window, evaluate, tuples
 from thence.proofs.machine.transitions import (
@@ -31,7 +32,7 @@ from thence.proofs.machine.transitions import (
 from thence.proofs.machine.universe import universe_of
 from thence.proofs.solving.finite_models import confirmed, describe_size
 from thence.proofs.solving.session import ProofSession
-from thence.proofs.solving.solver import Answer, Stage, StagedSearch
+from thence.proofs.solving.solver import PATIENCE, SEARCH_EFFORT_A_MS, Answer, Stage, StagedSearch
 from thence.spec.words import counted
 
 
@@ -149,6 +150,9 @@ def scopes_of(machine: ir.Machine) -> tuple[SearchScope, ...]:
 class Unrolling:
     """The machine's steps as constants: a choice for every step, cells for every state.
 
+    Once a state differs from the one before in the numbers of steps only, so does the text of what may happen next: it
+    is not derived again, but renamed (`repeats`).
+
     `may_end`: from some step on nothing may happen, so that also shorter runs are found at once, and those of machines
     that come to rest.
     """
@@ -160,6 +164,8 @@ class Unrolling:
     states: list[dict[str, Cells]] = field(default_factory=list)
     choices: list[dict[tuple[str, tuple[int, ...]], str]] = field(default_factory=list)
     may_end: bool = False
+    repeats: bool = False
+    _marks: list[tuple[Mark, Mark]] = field(default_factory=list)
 
     def start(self) -> None:
         free = free_at_first(self.machine)
@@ -173,6 +179,23 @@ class Unrolling:
 
     def advance(self) -> None:
         """One more step: exactly one transition happens, and its guard is true; or none any more, if runs may end."""
+        begin = self.grounding.mark()
+        self.repeats = self._is_like_the_last(begin)
+        if self.repeats:
+            self.grounding.repeat(*self._marks[-1], a_step_later)
+            self.choices.append({key: a_step_later(choice) for key, choice in self.choices[-1].items()})
+            self.states.append(_later(self.states[-1]))
+        else:
+            self._derive_step()
+        self._marks.append((begin, self.grounding.mark()))
+
+    def _is_like_the_last(self, begin: Mark) -> bool:
+        """Whether the next step is the last one, renamed. The first step says less than others about an end."""
+        if len(self.choices) < 2 or begin.highest != self._marks[-1][0].highest:
+            return False
+        return self.states[-1] == _later(self.states[-2])
+
+    def _derive_step(self) -> None:
         number, before = len(self.choices), self.states[-1]
         choices: dict[tuple[str, tuple[int, ...]], str] = {}
         changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]] = {}
@@ -356,6 +379,25 @@ class Unrolling:
         return all_of((before, self.grounding.formula(goal.after, self.states[-1], environment), negated(exempted)))
 
 
+_STEP = re.compile(r"@(\d+)")
+"""The number of a step in a name. No name of a file has an `@`."""
+
+
+def a_step_later(text: str) -> str:
+    """The text, about what comes one step later."""
+    return _STEP.sub(lambda found: f"@{int(found[1]) + 1}", text)
+
+
+def _later(state: Mapping[str, Cells]) -> dict[str, Cells]:
+    return {symbol: {key: _later_term(cell) for key, cell in cells.items()} for symbol, cells in state.items()}
+
+
+def _later_term(term: Term) -> Term:
+    if isinstance(term, str):
+        return a_step_later(term)
+    return {value: a_step_later(when) for value, when in term.items()}
+
+
 def changed_values(goal: Change, run: TransitionRun) -> dict[str, int] | None:
     """Values of the goal's parameters for which the last step of the run is such a change, by evaluation."""
     before, after = run.states()[-2:]
@@ -454,6 +496,7 @@ def _searched_in(
     stages: list[Stage] = []
     said = 0
     unsearchable: dict[str, str] = {}
+    conditions: dict[str, str] = {}
     for number in range(scope.depth + 1):
         if number:
             unrolling.advance()
@@ -462,13 +505,14 @@ def _searched_in(
             if name in unsearchable or (number == 0 and not _is_of_a_state(goal)):
                 continue
             try:
-                condition = unrolling.goal(goal)
+                known = conditions.get(name) if unrolling.repeats else None
+                conditions[name] = unrolling.goal(goal) if known is None else a_step_later(known)
             except Unsupported as reason:
                 unsearchable[name] = str(reason)
                 continue
             grounding.constants[f"goal@{number} {name}"] = "Bool"
             literals[name] = f"goal@{number} {name}"
-            grounding.assertions.append(any_of((negated(quoted(literals[name])), condition)))
+            grounding.assertions.append(any_of((negated(quoted(literals[name])), conditions[name])))
         stages.append(Stage(tuple(grounding.assertions[said:]), literals))
         said = len(grounding.assertions)
 
@@ -483,8 +527,8 @@ def _searched_in(
 
     options = session.options
     request = StagedSearch(
-        grounding.constants, tuple(stages), (), options.timeout_ms, options.seed, NUMBERS_BELOW, effort,
-        wanted.alternatives,
+        grounding.constants, tuple(stages), (), options.timeout_ms * PATIENCE, options.seed, NUMBERS_BELOW,
+        options.timeout_ms * SEARCH_EFFORT_A_MS if effort is None else effort, wanted.alternatives,
     )  # fmt: skip
     answer, runs = confirmed(session.pool, request, read)
     if "Int" in grounding.constants.values():

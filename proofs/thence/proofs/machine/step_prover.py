@@ -75,7 +75,7 @@ from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solve
 from thence.proofs.solving.finite_models import STEP_SIZES, negated_obligation
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
-from thence.proofs.solving.solver import Check
+from thence.proofs.solving.solver import EFFORT_A_MS, PATIENCE, Check
 from thence.spec.verdict import Level, Verdict
 from thence.spec.words import counted
 
@@ -190,9 +190,10 @@ def _attempt_starvation(
     if restless:
         return _Attempt(done, "", f"{shrinks}, but runs may go on for ever without it: {restless}")
     done = (*done, *using)
-    (at_once,) = session.within(QUICK_MS).discharge((nothing_waits(machine, state, known),), look_for_models=False)
-    if at_once.proved:
-        return _Attempt((*done, at_once), f"{shrinks}; runs come to rest, and there nothing waits for it")
+    rest = (nothing_waits(machine, state, known),)
+    if _all_proved(session.silent().within(QUICK_MS).with_one_solver(), rest, look_for_models=False):
+        done = (*done, *session.discharge(rest, look_for_models=False))
+        return _Attempt(done, f"{shrinks}; runs come to rest, and there nothing waits for it")
     left = undelivered(machine, local(LEFT)) if transition == "deliver" else waiting_message(state)
     if left is None:
         return _Attempt(done, "", f"{shrinks}, but something may wait for {transition} in a quiescent state")
@@ -228,7 +229,7 @@ def _comes_to_rest(
                 ways[function] = True
                 directions.extend(claims)
         used = [uses_up(machine, action, ways, known) for action in left]
-        done = quick.discharge(used, look_for_models=False)
+        done = quick.discharge(used)
         proved = {each.obligation.name for each in done if each.proved}
         if not proved:
             return (), f"that {' or '.join(action.name for action in left)} happens only finitely often was not shown"
@@ -237,8 +238,8 @@ def _comes_to_rest(
     return session.discharge(tuple(wanted), look_for_models=False), ""
 
 
-def _all_proved(session: ProofSession, claims: Sequence[Obligation]) -> bool:
-    return all(each.proved for each in session.discharge(claims, look_for_models=False))
+def _all_proved(session: ProofSession, claims: Sequence[Obligation], *, look_for_models: bool = True) -> bool:
+    return all(each.proved for each in session.discharge(claims, look_for_models=look_for_models))
 
 
 def _eventual(machine: ir.Machine, name: str) -> ir.LeadsTo | None:
@@ -387,7 +388,13 @@ def _proved_within(
     """Those of these positions whose obligation the first solver proves within this effort."""
     options, asked = session.options, list(numbers)
     checks = [
-        Check(options.solvers[0], smt_text(obligations[number]), options.timeout_ms, options.seed, effort=effort)
+        Check(
+            options.solvers[0],
+            smt_text(obligations[number]),
+            options.timeout_ms * PATIENCE,
+            options.seed,
+            effort=min(effort, options.timeout_ms * EFFORT_A_MS[options.solvers[0]]),
+        )
         for number in asked
     ]
     return {asked[position] for position, answer in session.pool.answers(checks) if answer.status == "unsat"}

@@ -110,7 +110,7 @@ def _never_together(
                 for each in obligations
                 if (each.action.name if each.action else None) == action and each.conjunct.name not in lost
             ]
-            done = brief.discharge([each.obligation for each in asked], look_for_models=False)
+            done = brief.discharge([each.obligation for each in asked])
             lost |= {each.conjunct.name for each, found in zip(asked, done, strict=True) if not found.proved}
         if not lost:
             return set(claims)

@@ -58,7 +58,7 @@ def cores_of(
 
 def _named(discharge: Discharge, options: Options) -> Check:
     text = smt_text(discharge.obligation, named=True)
-    return Check(discharge.prover, text, options.timeout_ms, options.seed, core=True)
+    return Check.within(discharge.prover, text, options.timeout_ms, options.seed, core="small")
 
 
 def _alone(discharge: Discharge, used: Collection[int], options: Options) -> Check:
@@ -66,7 +66,7 @@ def _alone(discharge: Discharge, used: Collection[int], options: Options) -> Che
     obligation = discharge.obligation
     rest = tuple(hypothesis for number, hypothesis in enumerate(obligation.hypotheses) if number in used)
     text = smt_text(replace(obligation, hypotheses=rest))
-    return Check(discharge.prover, text, options.timeout_ms, options.seed)
+    return Check.within(discharge.prover, text, options.timeout_ms, options.seed)
 
 
 def _core(discharge: Discharge, used: Collection[int] | None) -> Core:

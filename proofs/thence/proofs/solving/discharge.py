@@ -2,26 +2,38 @@
 
 An obligation is proved when a solver says that its negation is unsatisfiable and no solver says the opposite. If the
 first solver does not prove it within a short time, a finite countermodel is looked for before anybody waits for the
-time limit. Solvers that contradict each other settle nothing, and the contradiction is reported.
+time limit: a small one first, then, if the solver needs more than a little time, a larger one. Solvers that contradict
+each other settle nothing, and the contradiction is reported.
+
+NOTE(core): what follows from some of the hypotheses follows from all of them. Where one solver proves an obligation and
+another one does not within a short time, the other one is asked about the hypotheses that the first one used. It proves
+the goal from these by itself: that they are enough is not taken from anybody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
-from thence.proofs.logic.smt import smt_text
+from thence.proofs.logic.smt import Written, smt_text
 from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
-from thence.proofs.solving.lemmas import Lemmas
-from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, solver_version
+from thence.proofs.solving.lemmas import Lemmas, core_of
+from thence.proofs.solving.solver import Answer, Check, Core, SolverName, SolverPool, solver_version
 from thence.spec.verdict import Level
 
+LITTLE_MS = 75
+"""Time limit of the first solver before small finite countermodels are looked for: several times what most proofs need.
+See NOTE(effort) for what a time limit is."""
+
 QUICK_MS = 500
-"""Time limit of the first solver before finite countermodels are looked for."""
+"""Time limit of the first solver before larger finite countermodels are looked for."""
+
+_SMALL_SIZES = STEP_SIZES[:6]
+"""Universes with one or two messages: most obligations that are false are false in one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,27 +202,30 @@ def discharge_all(
             those behind it, and no other solver about what one has proved: whoever asks tries again without the group.
     """
     work = _Work(pool, obligations, options, note)
-    first, *others = options.solvers
-    quick = min(QUICK_MS, options.timeout_ms)
-    work.ask([(number, first) for number in work.texts], quick)
-    proved = [number for number in work.texts if work.answers[number][first].status == "unsat"]
+    little, quick = (min(limit, options.timeout_ms) for limit in (LITTLE_MS, QUICK_MS))
+    open_at_first = work.ask_first([*work.answers], little, "first")
+    proved = [number for number in work.answers if number not in open_at_first]
     models: dict[int, Model] = {}
-    later = options.solvers if quick < options.timeout_ms else tuple(others)
     left: dict[Hashable, list[int]] = {}
-    for number in sorted({*work.texts, *work.unsupported} - set(proved)):
+    for number in sorted((*open_at_first, *work.unsupported)):
         left.setdefault(number if groups is None else groups[number], []).append(number)
     failed = False
     while left:  # the first of each group; then, where it is proved, the next
         front = [numbers[0] for numbers in left.values()]
+        open_ones = [number for number in front if number in work.answers]
         if look_for_models:
-            models |= work.countermodels(front)
-        open_ones = [number for number in front if number in work.texts and number not in models]
-        work.ask([(number, solver) for number in open_ones for solver in later], options.timeout_ms)
+            models |= work.countermodels(open_ones, _SMALL_SIZES)
+        left_open = work.ask_first([number for number in open_ones if number not in models], quick)
+        proved += [number for number in open_ones if number not in models and number not in left_open]
+        if look_for_models:
+            models |= work.countermodels(left_open, STEP_SIZES)
+        left_open = [number for number in left_open if number not in models]
+        work.settle(left_open)
         shown = {number for number in open_ones if work.proves(number)}
         failed |= len(shown) < len(front)
         left = {group: numbers[1:] for group, numbers in left.items() if numbers[0] in shown and numbers[1:]}
     if groups is None or not failed:
-        work.ask([(number, other) for number in proved for other in others], options.timeout_ms)
+        work.settle(proved)
     work.tell(None)
     return tuple(
         Discharge(obligation, work.answers_to(number), models.get(number), work.unsupported.get(number, ""))
@@ -219,7 +234,7 @@ def discharge_all(
 
 
 class _Work:
-    """The obligations that need a solver, by position, with their texts and the answers so far."""
+    """The obligations that need a solver, by position, with the answers so far."""
 
     def __init__(
         self, pool: SolverPool, obligations: Sequence[Obligation], options: Options, note: Note | None
@@ -229,41 +244,100 @@ class _Work:
         self._options = options
         self._note = note
         self._done: set[int] = set()
-        self.texts: dict[int, str] = {}
+        self._written = Written()
+        self._named: dict[int, str] = {}
+        self._cores: dict[int, tuple[str, ...]] = {}
         self.unsupported: dict[int, str] = {}
         for number, obligation in enumerate(obligations):
             if not obligation.by_frame:
                 try:
-                    self.texts[number] = smt_text(obligation)
+                    self._named[number] = smt_text(obligation, named=True, written=self._written)
                 except Unsupported as reason:
                     self.unsupported[number] = str(reason)
-        self.answers: dict[int, dict[SolverName, Answer]] = {number: {} for number in self.texts}
+        self.answers: dict[int, dict[SolverName, Answer]] = {number: {} for number in self._named}
 
-    def ask(self, asked: Sequence[tuple[int, SolverName]], timeout_ms: int) -> None:
-        """Asks the solvers about these obligations, and reports each that is done."""
-        requests = [self._request(number, solver, timeout_ms) for number, solver in asked]
+    def ask_first(self, numbers: Sequence[int], limit_ms: int, core: Core = "") -> list[int]:
+        """Asks the first solver about these obligations, and returns those that it does not prove."""
+        first = self._options.solvers[0]
+        self._ask([(number, first) for number in numbers], limit_ms, core)
+        return [number for number in numbers if self.answers[number][first].status != "unsat"]
+
+    def settle(self, numbers: Sequence[int]) -> None:
+        """Asks the solvers that decided nothing yet: about the core of what another one proved, then about the whole;
+        within a short time first. See NOTE(core)."""
+        for limit_ms in dict.fromkeys((min(QUICK_MS, self._options.timeout_ms), self._options.timeout_ms)):
+            self._ask_about_cores(numbers, limit_ms)
+            self._ask([(number, solver) for number in numbers for solver in self._open(number)], limit_ms)
+            self._find_cores(numbers)
+        self._ask_about_cores(numbers, self._options.timeout_ms)
+
+    def _open(self, number: int) -> list[SolverName]:
+        """The solvers that decided nothing about an obligation."""
+        said = self.answers[number]
+        return [name for name in self._options.solvers if name not in said or said[name].status == "unknown"]
+
+    def _ask(self, asked: Sequence[tuple[int, SolverName]], limit_ms: int, core: Core = "") -> None:
+        """Asks solvers about obligations."""
+        requests = [self._request(number, solver, limit_ms, core) for number, solver in asked]
+        for number, solver, answer in self._answered(asked, requests):
+            self._take(number, solver, answer)
+
+    def _find_cores(self, numbers: Sequence[int]) -> None:
+        """Asks for the core of each proof, where another solver is open about the obligation."""
+        split = [number for number in numbers if self.proves(number) and self._open(number)]
+        asked = [(number, self._prover(number)) for number in split if number not in self._cores]
+        limit_ms, seed = self._options.timeout_ms, self._options.seed
+        requests = [Check.within(prover, self._named[number], limit_ms, seed, core="first") for number, prover in asked]
+        for number, _, answer in self._answered(asked, requests):
+            self._cores[number] = answer.core
+
+    def _ask_about_cores(self, numbers: Sequence[int], limit_ms: int) -> None:
+        """Asks solvers that are open about an obligation about the core of its proof, where it is known."""
+        split = [number for number in numbers if self._cores.get(number) and self.proves(number)]
+        smaller = {number: core_of(self._obligations[number], self._cores[number]) for number in split}
+        texts = {number: smt_text(each, written=self._written) for number, each in smaller.items()}
+        asked = [(number, solver) for number in split for solver in self._open(number)]
+        requests = [Check.within(solver, texts[number], limit_ms, self._options.seed) for number, solver in asked]
+        for number, solver, answer in self._answered(asked, requests):
+            if answer.status == "unsat":
+                self._take(number, solver, answer)
+
+    def _prover(self, number: int) -> SolverName:
+        return Discharge(self._obligations[number], self.answers_to(number)).prover
+
+    def _take(self, number: int, solver: SolverName, answer: Answer) -> None:
+        """An answer about an obligation. With a core it also says from which hypotheses the goal follows."""
+        self.answers[number][solver] = answer
+        if answer.core:
+            self._cores[number] = answer.core
+        if len(self.answers[number]) == len(self._options.solvers):
+            self._done.add(number)
+
+    def _answered(
+        self, asked: Sequence[tuple[int, SolverName]], requests: Sequence[Check]
+    ) -> Iterator[tuple[int, SolverName, Answer]]:
+        """The answers as they come. Progress is reported."""
         waiting = dict.fromkeys(range(len(requests)))
         if asked:
             self.tell(asked[0][0])
         for position, answer in self._pool.answers(requests):
-            number, solver = asked[position]
-            self.answers[number][solver] = answer
-            if len(self.answers[number]) == len(self._options.solvers):
-                self._done.add(number)
+            yield *asked[position], answer
             del waiting[position]
             if waiting:
                 self.tell(asked[next(iter(waiting))][0])
 
-    def _request(self, number: int, solver: SolverName, timeout_ms: int) -> Check:
+    def _request(self, number: int, solver: SolverName, limit_ms: int, core: Core) -> Check:
         """The question; or a smaller one that was answered before and settles it."""
-        whole = Check(solver, self.texts[number], timeout_ms, self._options.seed)
+        obligation, seed = self._obligations[number], self._options.seed
+        text = self._named[number] if core else smt_text(obligation, written=self._written)
+        whole = Check.within(solver, text, limit_ms, seed, core=core)
         lemmas, memory = self._options.lemmas, self._pool.memory
         if lemmas is None or memory is None or memory.recall(whole) is not None:
             return whole
-        smaller = lemmas.smaller(self._obligations[number])
+        smaller = lemmas.smaller(obligation)
         if smaller is None:
             return whole
-        known = Check(solver, smt_text(smaller), self._options.timeout_ms, self._options.seed)
+        known = Check.within(solver, smt_text(smaller), self._options.timeout_ms, seed)
         answer = memory.recall(known)
         return known if answer is not None and answer.status == "unsat" else whole
 
@@ -271,15 +345,14 @@ class _Work:
         """Whether a solver proves the obligation, and none says the opposite."""
         return Discharge(self._obligations[number], self.answers_to(number)).proved
 
-    def countermodels(self, numbers: Sequence[int]) -> dict[int, Model]:
-        """Finite countermodels of those of these obligations that have a text, where some are found."""
+    def countermodels(self, numbers: Sequence[int], sizes: Sequence[Mapping[str, int]]) -> dict[int, Model]:
+        """Finite countermodels of these obligations, where some are found."""
         found: dict[int, Model] = {}
         for number in numbers:
-            if number in self.texts:
-                self.tell(number)
-                model = countermodel(self._pool, self._obligations[number], self._options)
-                if model is not None:
-                    found[number] = model
+            self.tell(number)
+            model = countermodel(self._pool, self._obligations[number], self._options, sizes)
+            if model is not None:
+                found[number] = model
         return found
 
     def answers_to(self, number: int) -> dict[SolverName, Answer]:
@@ -292,15 +365,17 @@ class _Work:
         if self._note is None:
             return
         if number is None:
-            self._note(len(self.texts), len(self.texts), "")
+            self._note(len(self.answers), len(self.answers), "")
         else:
-            self._note(len(self._done), len(self.texts), self._obligations[number].name)
+            self._note(len(self._done), len(self.answers), self._obligations[number].name)
 
 
-def countermodel(pool: SolverPool, obligation: Obligation, options: Options) -> Model | None:
+def countermodel(
+    pool: SolverPool, obligation: Obligation, options: Options, sizes: Sequence[Mapping[str, int]] = STEP_SIZES
+) -> Model | None:
     """A smallest finite structure in which the obligation is false, if one is found."""
     try:
         problem = negated_obligation(obligation)
-        return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=STEP_SIZES).model
+        return find_model(pool, problem, timeout_ms=options.timeout_ms, seed=options.seed, sizes=sizes).model
     except Unsupported:
         return None

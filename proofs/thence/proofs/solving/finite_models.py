@@ -18,7 +18,7 @@ from thence.proofs.logic.ground import Grounding, Term
 from thence.proofs.logic.number_window import WINDOW
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.logic.structure import CrossCheckError, Structure, Table, Value, evaluate, least_relation
-from thence.proofs.solving.solver import Answer, SolverPool, Stage, StagedSearch
+from thence.proofs.solving.solver import PATIENCE, SEARCH_EFFORT_A_MS, Answer, SolverPool, Stage, StagedSearch
 
 Read = TypeVar("Read")
 
@@ -121,7 +121,10 @@ def _find_in(
         return checked(problem, Model(Structure(universe, tables), elements))
 
     facts = _facts(problem, grounding) if least else ()
-    return confirmed(pool, StagedSearch(grounding.constants, (stage,), facts, timeout_ms, seed), read)
+    request = StagedSearch(
+        grounding.constants, (stage,), facts, timeout_ms * PATIENCE, seed, effort=timeout_ms * SEARCH_EFFORT_A_MS
+    )
+    return confirmed(pool, request, read)
 
 
 def confirmed(pool: SolverPool, request: StagedSearch, read: Callable[[Answer], Read]) -> tuple[Answer, Read]:

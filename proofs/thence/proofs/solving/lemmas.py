@@ -53,11 +53,14 @@ class Lemmas:
             if stop():
                 return
             some = new[first : first + AT_A_TIME]
-            asked = [Check(solver, smt_text(each, named=True), timeout_ms, seed, core=True) for each, solver in some]
+            asked = [
+                Check.within(solver, smt_text(each, named=True), timeout_ms, seed, core="small")
+                for each, solver in some
+            ]
             cores = {at: answer.core for at, answer in pool.answers(asked) if answer.status == "unsat"}
             found = {at: _used(some[at][0], core) for at, core in cores.items()}
             alone = [
-                (at, Check(solver, smt_text(with_hypotheses(some[at][0], used)), timeout_ms, seed))
+                (at, Check.within(solver, smt_text(with_hypotheses(some[at][0], used)), timeout_ms, seed))
                 for at, used in found.items()
                 for solver in solvers
             ]
@@ -71,6 +74,12 @@ def with_hypotheses(obligation: Obligation, kept: frozenset[ir.Expr]) -> Obligat
     """The obligation without the other hypotheses."""
     hypotheses = tuple(hypothesis for hypothesis in obligation.hypotheses if hypothesis.body in kept)
     return replace(obligation, hypotheses=hypotheses)
+
+
+def core_of(obligation: Obligation, core: Iterable[str]) -> Obligation:
+    """The obligation with the hypotheses of a core alone."""
+    kept = tuple(obligation.hypotheses[number] for number in core_positions(obligation, core))
+    return replace(obligation, hypotheses=kept)
 
 
 def core_positions(obligation: Obligation, core: Iterable[str]) -> tuple[int, ...]:

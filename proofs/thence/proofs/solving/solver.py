@@ -21,6 +21,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerProcess
 
 SolverName: TypeAlias = Literal["z3", "cvc5"]
+Core: TypeAlias = Literal["", "first", "small"]
 
 
 def solver_version(solver: SolverName) -> str:
@@ -31,13 +32,27 @@ def solver_version(solver: SolverName) -> str:
 GRACE_MS = 2_000
 """How long after its own time limit a solver process may still answer before it is killed."""
 
+EFFORT_A_MS: Mapping[SolverName, int] = {"z3": 2_000, "cvc5": 300}
+"""The effort that a solver spends in a millisecond on a question, in its own measure: about, on two machines of ours.
+
+NOTE(effort): a limit is given in milliseconds, and counted as effort, so that an answer does not depend on how busy the
+machine is. The clock is the last resort, for what takes long and counts little: `PATIENCE` times the limit.
+"""
+
+SEARCH_EFFORT_A_MS = 6_000
+"""The same, of Z3's search for a finite structure."""
+
+PATIENCE = 10
+"""So many times as long as a limit says a solver may take by the clock. See NOTE(effort)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """The question whether an SMT-LIB2 text is satisfiable.
 
     Attributes:
-        core: the named assertions that contradict each other are asked for, too.
+        core: named assertions that contradict each other are asked for, too: those of the first proof, or as few as are
+            found with some more effort.
         effort: a limit in the solver's own measure of effort, which is the same on every machine.
     """
 
@@ -45,12 +60,17 @@ class Check:
     text: str
     timeout_ms: int
     seed: int
-    core: bool = False
+    core: Core = ""
     effort: int | None = None
+
+    @staticmethod
+    def within(solver: SolverName, text: str, limit_ms: int, seed: int, *, core: Core = "") -> Check:
+        """The question with the effort of about so many milliseconds. See NOTE(effort)."""
+        return Check(solver, text, limit_ms * PATIENCE, seed, core, limit_ms * EFFORT_A_MS[solver])
 
     def to_json(self) -> dict[str, Any]:
         asked = {"solver": self.solver, "text": self.text, "timeout_ms": self.timeout_ms, "seed": self.seed}
-        core = {"core": True} if self.core else {}
+        core = {"core": self.core} if self.core else {}
         return {**asked, **core, **({} if self.effort is None else {"effort": self.effort})}
 
 
@@ -102,6 +122,12 @@ SolverRequest: TypeAlias = Check | StagedSearch
 def request_digest(request: SolverRequest) -> bytes:
     """What tells a request from every other one: a hash of all of it."""
     return sha256(json.dumps(request.to_json()).encode()).digest()
+
+
+def question_digest(check: Check) -> bytes:
+    """What tells a question from every other one, whatever the limits."""
+    asked = {name: value for name, value in check.to_json().items() if name not in ("timeout_ms", "effort")}
+    return sha256(json.dumps(asked).encode()).digest()
 
 
 LARGEST_KEPT = 1_000
@@ -208,6 +234,7 @@ class SolverPool:
     """Workers that answer requests in parallel. Closing it kills whatever still runs.
 
     A request that the pool answered before is not solved again: mutants of a machine share most obligations with it.
+    Neither is a question that was decided within other limits.
     With a `memory`, neither is one that was answered in an earlier run. `recalled` and `solved` count the requests that
     the memory answered, and those that a solver did. `computed` keeps other costly results, keyed by everything that
     they depend on.
@@ -220,6 +247,7 @@ class SolverPool:
         self.computed: dict[Hashable, object] = {}
         self.recalled = self.solved = 0
         self._answered: dict[bytes, Answer] = {}
+        self._decided: dict[bytes, Answer] = {}
         self._workers = tuple(Worker() for _ in range(workers))
         self._free: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
@@ -250,6 +278,10 @@ class SolverPool:
         self.recalled += known is not None
         if known is None and not anew:
             known = self._answered.get(key)
+            if known is None and isinstance(request, Check):
+                known = self._decided.get(question_digest(request))
+                if known is not None and self.memory is not None:
+                    self.memory.keep(request, known)
         if known is None:
             self.solved += 1
             return self._threads.submit(self._serve, request, key)
@@ -260,6 +292,7 @@ class SolverPool:
     def forget(self) -> None:
         """Forgets its own answers, so that what was unknown is asked again; the `memory` stays."""
         self._answered.clear()
+        self._decided.clear()
 
     def answers(self, requests: Sequence[SolverRequest]) -> Iterator[tuple[int, Answer]]:
         """The answers as they come, each with the position of its request."""
@@ -279,6 +312,8 @@ class SolverPool:
             self._free.put(worker)
         if answer.is_final:
             self._answered[key] = answer
+            if isinstance(request, Check) and answer.status != "unknown":
+                self._decided[question_digest(request)] = answer
         if self.memory is not None:
             self.memory.keep(request, answer)
         return answer

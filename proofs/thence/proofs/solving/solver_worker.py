@@ -2,8 +2,8 @@
 
 Two kinds of request, both with `id`, `seed` and `timeout_ms`:
 
-- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": true`, an `unsat` comes with the
-  names of assertions that are enough for it.
+- `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": "first" | "small"`, an `unsat`
+  comes with the names of assertions that are enough for it: those of the proof, or as few as some effort finds.
 - `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}],
   "minimise": [...]}`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
@@ -25,12 +25,15 @@ from typing import Any
 MEMORY_BYTES = 8 << 30
 """Limit on the memory of a solver process."""
 
+OUT_OF_EFFORT = "timeout"
+"""The reason of an `unknown` where the limit on effort or time was reached."""
+
 SMALLER_RLIMIT = 100_000
 """Limit, in Z3's measure of effort, of each attempt to leave out one more assertion of a core."""
 
 
 def check_with_z3(
-    text: str, seed: int, timeout_ms: int, core: bool, effort: int | None = None
+    text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None
 ) -> tuple[str, str, list[str]]:
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import z3
@@ -41,7 +44,7 @@ def check_with_z3(
     solver.set("random_seed", seed)
     if effort is not None:
         solver.set("rlimit", effort)
-    if core:
+    if core == "small":
         stated = list(z3.parse_smt2_string(text.replace("(check-sat)", ""), ctx=context))
         solver.add(stated)
         # A named assertion is parsed as `name => assertion`, under a name of the solver's own that looks the same.
@@ -51,8 +54,16 @@ def check_with_z3(
         solver.from_string(text.replace("(check-sat)", ""))
         names = []
     status = str(solver.check(*names))
-    used = _small_core(solver) if core and status == "unsat" else []
-    return status, solver.reason_unknown() if status == "unknown" else "", used
+    used: list[str] = []
+    if core and status == "unsat":
+        used = _small_core(solver) if core == "small" else [str(name) for name in solver.unsat_core()]
+    return status, _reason(solver) if status == "unknown" else "", used
+
+
+def _reason(solver: Any) -> str:
+    """Why Z3 does not know, in one word where a limit was reached."""
+    reason = str(solver.reason_unknown())
+    return OUT_OF_EFFORT if "canceled" in reason or reason == "max. resource limit exceeded" else reason
 
 
 def _small_core(solver: Any) -> list[str]:
@@ -67,7 +78,7 @@ def _small_core(solver: Any) -> list[str]:
 
 
 def check_with_cvc5(
-    text: str, seed: int, timeout_ms: int, core: bool, effort: int | None = None
+    text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None
 ) -> tuple[str, str, list[str]]:
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import cvc5
@@ -80,7 +91,7 @@ def check_with_cvc5(
         solver.setOption("rlimit-per", str(effort))
     if core:
         solver.setOption("produce-unsat-cores", "true")
-        solver.setOption("minimal-unsat-cores", "true")
+        solver.setOption("minimal-unsat-cores", "true" if core == "small" else "false")
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text.replace("(check-sat)", ""), "obligation")
     symbols = parser.getSymbolManager()
@@ -96,7 +107,8 @@ def check_with_cvc5(
         return "unsat", "", used
     if result.isSat():
         return "sat", "", []
-    return "unknown", str(result.getUnknownExplanation()).rpartition(".")[2].lower(), []
+    reason = str(result.getUnknownExplanation()).rpartition(".")[2].lower()
+    return "unknown", OUT_OF_EFFORT if reason == "resourceout" else reason, []
 
 
 def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
@@ -131,6 +143,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     }
     if below is not None:
         solver.add([z3.And(constants[name] >= 0, constants[name] < below) for name in numbers])
+    solver.from_string("".join(f"(declare-const |{name}| {sort})" for name, sort in sorts.items()))
     outstanding: set[str] = set().union(*(stage["goals"] for stage in request["stages"]))
     models: dict[str, Any] = {}
     group: dict[str, str] = request.get("alternatives", {})
@@ -138,8 +151,7 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     before = _spent(solver) if effort is not None else 0
     for number, stage in enumerate(request["stages"]):
         if stage["assertions"]:
-            text = "".join(f"(assert {assertion})" for assertion in stage["assertions"])
-            solver.add(z3.parse_smt2_string(text, decls=constants, ctx=context))
+            solver.from_string("".join(f"(assert {assertion})" for assertion in stage["assertions"]))
         for goal, literal in stage["goals"].items():
             if goal not in outstanding:
                 continue
@@ -148,11 +160,10 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
                 solver.set("rlimit", max(1, effort - (_spent(solver) - before)))
             status = solver.check(constants[literal])
             if status == z3.unknown:
-                return {"status": "unknown", "reason": solver.reason_unknown(), "models": models}
+                return {"status": "unknown", "reason": _reason(solver), "models": models}
             if status == z3.sat:
                 model = _minimal(solver, constants, literal, request["minimise"])
-                values = {name: _value(model, constant) for name, constant in constants.items()}
-                models[goal] = {"stage": number, "values": values}
+                models[goal] = {"stage": number, "values": _values(model, constants)}
                 outstanding -= {each for each in outstanding if group.get(each, each) == group.get(goal, goal)}
         if not outstanding:
             break
@@ -180,30 +191,28 @@ def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[s
     model = solver.model()
     if not names:
         return model
-    facts = [constants[name] for name in names]
+    facts = {name: constants[name] for name in names}
     solver.push()
     solver.add(constants[literal])
     solver.push()
     candidates = facts
     while True:
-        true = [fact for fact in candidates if z3.is_true(model.eval(fact, model_completion=True))]
-        for fact in candidates:
-            if not z3.is_true(model.eval(fact, model_completion=True)):
-                solver.add(z3.Not(fact))
-        candidates = true
-        if not true:
+        values = _values(model, candidates)
+        solver.add([z3.Not(fact) for name, fact in candidates.items() if not values[name]])
+        candidates = {name: fact for name, fact in candidates.items() if values[name]}
+        if not candidates:
             break
-        solver.add(z3.Or([z3.Not(fact) for fact in true]))
+        solver.add(z3.Or([z3.Not(fact) for fact in candidates.values()]))
         if solver.check() != z3.sat:
             break
         model = solver.model()
     solver.pop()
     solver.set("rlimit", FEWER_RLIMIT)
     while True:
-        count = sum(z3.is_true(model.eval(fact, model_completion=True)) for fact in facts)
+        count = sum(_values(model, facts).values())
         if count == 0:
             break
-        solver.add(z3.AtMost(*facts, count - 1))
+        solver.add(z3.AtMost(*facts.values(), count - 1))
         if solver.check() != z3.sat:
             break
         model = solver.model()
@@ -212,11 +221,23 @@ def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[s
     return model
 
 
-def _value(model: Any, constant: Any) -> int | bool:
+def _values(model: Any, constants: dict[str, Any]) -> dict[str, int | bool]:
+    """The values of constants in a model; of one that may have any value, false or 0.
+
+    Z3's functions are called without its Python objects, since there are thousands of constants.
+    """
     import z3
 
-    value = model.eval(constant, model_completion=True)
-    return bool(z3.is_true(value)) if z3.is_bool(constant) else int(value.as_long())
+    context, functions = model.ctx.ref(), z3.z3core
+    values: dict[str, int | bool] = {}
+    for name, constant in constants.items():
+        declared = functions.Z3_get_app_decl(context, constant.ast)
+        given = functions.Z3_model_get_const_interp(context, model.model, declared)
+        if z3.is_bool(constant):
+            values[name] = given.value is not None and functions.Z3_get_bool_value(context, given) == z3.Z3_L_TRUE
+        else:
+            values[name] = 0 if given.value is None else int(functions.Z3_get_numeral_string(context, given))
+    return values
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -226,7 +247,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             return {"id": request["id"], **search(request)}
         check = {"z3": check_with_z3, "cvc5": check_with_cvc5}[request["solver"]]
         import_module(request["solver"])  # not part of the time that the question takes
-        core = bool(request.get("core"))
+        core = request.get("core", "")
         started = time.monotonic()
         effort = request.get("effort")
         status, reason, used = check(request["text"], request["seed"], request["timeout_ms"], core, effort)

@@ -112,7 +112,7 @@ def measure(
 
 def _again(discharge: Discharge, seed: int, options: Options) -> Check:
     text = smt_text(shuffled(discharge.obligation, seed))
-    return Check(discharge.prover, text, options.timeout_ms, seed)
+    return Check.within(discharge.prover, text, options.timeout_ms, seed)
 
 
 def stability_result(subject: str, measured: Sequence[Measured], count: int, options: Options) -> Result:

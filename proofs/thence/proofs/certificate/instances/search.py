@@ -45,7 +45,9 @@ def instances(texts: Sequence[str], options: Options) -> tuple[Instances | None,
     asked = [search for search in searches if not search.over]
     with SolverPool(options.workers) as pool:
         while asked:
-            checks = [Check("z3", each.text(named=True), options.timeout_ms, options.seed, core=True) for each in asked]
+            checks = [
+                Check("z3", each.text(named=True), options.timeout_ms, options.seed, core="small") for each in asked
+            ]
             for position, answer in pool.answers(checks):
                 asked[position].hear(answer)
             asked = [search for search in asked if not search.over]

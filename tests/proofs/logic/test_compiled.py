@@ -11,8 +11,8 @@ from thence.dsl.check import built_in
 from thence.dsl.find import specification
 from thence.dsl.ir.types import BOOL, NAT
 from thence.dsl.load import library
-from thence.proofs.infer.compiled import compiled, compiled_row, value_in
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
+from thence.proofs.logic.compiled import compiled, compiled_row, value_in
 from thence.proofs.logic.structure import Structure, evaluate, tuples
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of

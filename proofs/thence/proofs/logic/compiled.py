@@ -1,7 +1,7 @@
 """Formulas as Python functions: the meaning of `structure.evaluate`, some hundred times as fast.
 
-Inference evaluates millions of small formulas. What it finds is proved elsewhere, so this second meaning need not be
-trusted; a test holds it against `evaluate` on random structures.
+Inference and random runs evaluate millions of small formulas. What they find is proved or replayed elsewhere, so this
+second meaning need not be trusted; a test holds it against `evaluate` on random structures.
 
 In the text of a function, `U` is the universe, `T` the tables, and `H` a number that no number known is above.
 """
