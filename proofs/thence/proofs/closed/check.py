@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS
 from thence.dsl.ir.properties import FAULT
 from thence.dsl.ir.terms import Acted
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.actions import Action, State
-from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.system import System
 from thence.proofs.closed.renamed import Names, Renamer
@@ -34,8 +33,8 @@ MOST_STATES: Final = 10_000_000
 EVERY: Final = 1_000
 """States after which progress is told."""
 
-Lines = Callable[[], Iterable[State]]
-"""The states of the file, from the first on, at each call."""
+Lines: TypeAlias = Callable[[int, int], Iterable[tuple[int, State]]]
+"""The states on each n-th line of the file, from line i on, with their lines; i and n are given."""
 
 
 class Rejected(Exception):
@@ -95,15 +94,18 @@ class Checker:
     lines: Lines
     _renamers: list[Renamer] = field(init=False)
     _members: Members = field(init=False, default_factory=Members)
+    _collected: bool = field(init=False, default=False)
     _unbroken: set[tuple[int, ...]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self._renamers = [Renamer(self.system, names) for names in self.renamings]
 
     def collect(self, note: Callable[[int], None] = lambda _: None) -> None:
-        """Collects S^, and looks for the initial state in it. Raises: Rejected."""
+        """Collects S^, once, and looks for the initial state in it. Raises: Rejected."""
         members = self._members
-        for at, state in enumerate(self.lines()):
+        if self._collected:
+            return
+        for at, state in self.lines(0, 1):
             for renamed in self._renamed(state):
                 members.add(renamed)
             if len(members) > MOST_STATES:
@@ -111,20 +113,19 @@ class Checker:
             if not at % EVERY:
                 note(at)
         if self.system.initial() not in members:
-            raise Rejected("the initial state is not among the states")
+            raise Rejected("the initial state is not in the set")
+        self._collected = True
 
     def part(self, number: int, of: int, note: Callable[[int], None] = lambda _: None) -> Checked:
         """Checks the states on each `of`-th line, from line `number` on, under all renamings. Raises: Rejected."""
         found = Checked()
-        for at, state in enumerate(self.lines()):
-            if at % of != number:
-                continue
+        for at, state in self.lines(number, of):
             for renamed in self._renamed(state):
                 self._expand(renamed, at, found)
                 found.states += 1
             found.lines += 1
             if not found.lines % EVERY:
-                note(at)
+                note(found.lines)
         return found
 
     def conclude(self, found: Checked) -> None:
@@ -164,20 +165,20 @@ class Checker:
                 for finding in outcome.findings:
                     if finding.property == FAULT or finding.property in self.properties:
                         raise Rejected(
-                            f"line {line + 1}: {_said(action)} violates {finding.property}"
+                            f"state {line}: {_said(action)} violates {finding.property}"
                             f"{f' ({finding.detail})' if finding.detail else ''}"
                         )
                 if outcome.state not in members:
-                    raise Rejected(f"line {line + 1}: {_said(action)} leads to a state that is not among the states")
+                    raise Rejected(f"state {line}: {_said(action)} leads to a state that is not in the set")
                 if any(isinstance(each, Delivered) for each in outcome.emissions):
                     found.acts.add(("delivers", None))
                 if system.of_steps:
                     found.acts.update(system.acts(outcome.state, action, outcome.emissions))
         except (Rejected, MemoryError):
             raise
-        except (Exception, TooManyOutcomes) as fault:  # whatever a forged state makes of the interpreter
+        except Exception as fault:  # whatever a forged state makes of the interpreter
             said = f"{type(fault).__name__}: {fault}"
-            raise Rejected(f"line {line + 1}: the interpreter cannot go on from this state ({said[:200]})") from fault
+            raise Rejected(f"state {line}: the interpreter cannot go on from this state ({said[:200]})") from fault
 
     def _judge(self, state: State, line: int) -> None:
         """Evaluates the invariants in the state."""
@@ -186,7 +187,7 @@ class Checker:
             return
         for finding in system.broken(state):
             if finding.property in self.properties:
-                raise Rejected(f"line {line + 1}: {finding.property} is not true in this state")
+                raise Rejected(f"state {line}: {finding.property} is not true in this state")
         if not system.sees_network:
             self._unbroken.add(state.locals)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
 
@@ -42,7 +42,7 @@ class Claim:
         thence: the version that wrote it.
         source: the file of the text, within the folder.
         subject: `PROTOCOL`, or `PROTOCOL/MUTANT`.
-        scope: the name of the scope in the text, or None; nothing depends on it.
+        scope: the name of the scope with these settings in the text, or None.
         settings: the lines of the scope.
         renamings: by which new names of processes each state of the file stands for others; the first are the old ones.
         properties: what holds.
@@ -154,17 +154,20 @@ def claimed_system(protocol: ir.Protocol, workload: ir.Workload, properties: Col
     """The system of which the properties are claimed, and nothing else that the protocol states."""
     asked = watching(protocol, properties)
     invariants = tuple(each for each in asked.invariants if each.name in properties)
-    return System(_replaced(asked, invariants), workload)
+    return System(replace(asked, invariants=invariants, witnesses=(), rest=(), promises=()), workload)
 
 
-def _replaced(protocol: ir.Protocol, invariants: tuple[ir.NamedFormula, ...]) -> ir.Protocol:
-    from dataclasses import replace
+def named(specification: ir.Specification, subject: str, scope: str | None, workload: ir.Workload) -> str | None:
+    """The name of the scope, where the text has a scope of the protocol with this name and these settings."""
+    name, _, _ = subject.partition("/")
+    there = any((each.name, each.protocol, each.workload) == (scope, name, workload) for each in specification.scopes)
+    return scope if there else None
 
-    return replace(protocol, invariants=invariants, witnesses=(), rest=(), promises=())
 
-
-def refuse(claim: Claim, protocol: ir.Protocol, workload: ir.Workload) -> None:
-    """Raises: Malformed where the claim has renamings or properties that no claim can have."""
+def refuse(claim: Claim, specification: ir.Specification, workload: ir.Workload) -> None:
+    """Raises: Malformed where the claim has a scope, renamings or properties that no claim of the text can have."""
+    protocol = protocol_of(specification, claim.subject)
+    demand(claim.scope == named(specification, claim.subject, claim.scope, workload), "the text has no such scope")
     everyone = tuple(range(workload.processes))
     demand(claim.renamings[0] == everyone, "the first renaming does not leave the names as they are")
     demand(len(set(claim.renamings)) == len(claim.renamings), "a renaming is there twice")
@@ -193,9 +196,7 @@ def cannot_show(protocol: ir.Protocol, name: str) -> str | None:
     return None
 
 
-def omitted(
-    protocol: ir.Protocol, workload: ir.Workload, properties: Collection[str]
-) -> tuple[tuple[str, str], ...]:
+def omitted(protocol: ir.Protocol, workload: ir.Workload, properties: Collection[str]) -> tuple[tuple[str, str], ...]:
     """What the protocol states besides, and why the claim says nothing about it."""
     return tuple(
         (name, cannot_show(protocol, name) or "it was not asked for")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Final
 
+from thence.dsl import ir
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
-from thence.dsl.load import Loaded
+from thence.dsl.load import SUFFIX, Loaded
 from thence.dsl.run.actions import State
 from thence.dsl.run.system import System
 from thence.proofs.certificate.forms.json_form import compact
-from thence.proofs.closed.claim import Claim, NotClaimed, cannot_show, omitted, protocol_of, refuse, workload_in
+from thence.proofs.closed.claim import Claim, NotClaimed, cannot_show, named, omitted, protocol_of, refuse, workload_in
 from thence.proofs.closed.renamed import Names
 from thence.proofs.closed.texts import citation, readme
 from thence.proofs.closed.written import Malformed, written_local, written_packet, written_state
@@ -80,8 +82,23 @@ def packed(lines: Iterable[bytes]) -> bytes:
     return gzip.compress(b"".join(lines), compresslevel=6, mtime=0)
 
 
+def is_own(files: Collection[str]) -> bool:
+    """Whether these are names of files of a closed set, and of nothing else."""
+    return all(file in FILES or (file.startswith("sources/") and file.endswith(SUFFIX)) for file in files)
+
+
+def _plain(stem: str) -> str:
+    """A name of a file, as far as its characters say nothing."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", stem)[:100] or "_"
+
+
 def files_of(
-    loaded: Loaded, subject: str, scope: str | None, system: System, holding: Collection[str], visited: Visited
+    loaded: Loaded,
+    subject: str,
+    scope: str | None,
+    workload: ir.Workload,
+    holding: Collection[str],
+    visited: Visited,
 ) -> tuple[Claim, dict[str, bytes]]:
     """The claim that the properties hold, as far as a closed set can show that, and all files.
 
@@ -93,26 +110,27 @@ def files_of(
     """
     assert loaded.specification is not None
     protocol = protocol_of(loaded.specification, subject)
-    settings = lines_of(system.workload, kind_of(protocol))
+    settings = lines_of(workload, kind_of(protocol))
     properties = tuple(name for name in holding if cannot_show(protocol, name) is None)
     if not properties:
         whys = "; ".join(f"{name}: {cannot_show(protocol, name)}" for name in holding)
         raise NotClaimed(f"a closed set of states shows nothing of what holds: {whys}")
     if not visited.files:
         raise NotClaimed("the exploration kept no set of states")
-    source = f"sources/{loaded.path.name}"
+    source = f"sources/{_plain(loaded.path.name.removesuffix(SUFFIX))}{SUFFIX}"
     try:
-        workload = workload_in(protocol, settings)
+        workload = workload_in(protocol, settings)  # as a reader of the claim has it
         left = omitted(protocol, workload, properties)
         claim = Claim(
-            version("thence"), source, subject, scope, settings, visited.renamings, properties, left, visited.states
-        )
-        refuse(claim, protocol, workload)
+            version("thence"), source, subject, named(loaded.specification, subject, scope, workload), settings,
+            visited.renamings, properties, left, visited.states,
+        )  # fmt: skip
+        refuse(claim, loaded.specification, workload)
     except Malformed as fault:
         raise NotClaimed(str(fault)) from fault
-    text = loaded.path.read_bytes()
+    text = loaded.source.text.encode()
     files = {
         CLAIM: claim.content(text), source: text, **visited.files,
-        README: readme(claim, text), CITATION: citation(claim, text),
+        README: readme(claim, text).encode(), CITATION: citation(claim, text).encode(),
     }  # fmt: skip
     return claim, files

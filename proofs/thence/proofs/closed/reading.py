@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from thence.dsl import ir
 from thence.dsl.load import SourceError, load_bytes
 from thence.dsl.run.actions import State
 from thence.dsl.run.system import System
@@ -57,9 +58,10 @@ class Reading:
     def checker(self) -> Checker:
         """A checker of the claim. Raises: Malformed."""
         claim = self.claim
-        protocol = protocol_of(_specification(claim, self.source), claim.subject)
+        specification = _specification(claim, self.source)
+        protocol = protocol_of(specification, claim.subject)
         workload = workload_in(protocol, claim.settings)
-        refuse(claim, protocol, workload)
+        refuse(claim, specification, workload)
         system = claimed_system(protocol, workload, claim.properties)
         locals_ = [system.local_number(local_of(each, system)) for each in _values(self.files, LOCALS)]
         packets = [system.number_of(packet_of(each, system)) for each in _values(self.files, PACKETS)]
@@ -104,7 +106,7 @@ def read(directory: Path) -> Reading:
     return Reading(claim, found.files, notes)
 
 
-def _specification(claim: Claim, source: bytes) -> Any:
+def _specification(claim: Claim, source: bytes) -> ir.Specification:
     name = claim.source.removeprefix("sources/")
     try:
         loaded = load_bytes(Path(name), source, len(source))
@@ -122,19 +124,37 @@ def _in_file(file: str, make: Any) -> Any:
         raise Malformed(f"{file}: {fault}") from fault
 
 
-def _states(reading: Reading, system: System, locals_: list[int], packets: list[int]) -> Iterator[State]:
+def _states(
+    reading: Reading, system: System, locals_: list[int], packets: list[int], first: int, step: int
+) -> Iterator[tuple[int, State]]:
+    """The states on lines `first`, `first + step`, ..., with their lines, from 0. Raises: Malformed."""
     count = 0
-    for count, given in enumerate(_values(reading.files, STATES), 1):
+    for count, line in enumerate(_lines(reading.files, STATES), 1):
+        at = count - 1
+        if at < first or (at - first) % step:
+            continue
         try:
-            state = state_of(given, system, locals_, packets)
+            state = state_of(_value(line, STATES, count), system, locals_, packets)
         except Malformed as fault:
             raise Malformed(f"{STATES}, line {count}: {fault}") from fault
-        yield state
+        yield at, state
     demand(count == reading.claim.states, f"{STATES} has {count:,} states, and the claim says {reading.claim.states:,}")
 
 
 def _values(files: Mapping[str, bytes], file: str) -> Iterator[Any]:
-    """The JSON values of the lines of a compressed file. Raises: Malformed, also where it is too long."""
+    """The JSON values of the lines of a compressed file. Raises: Malformed."""
+    return (_value(line, file, number) for number, line in enumerate(_lines(files, file), 1))
+
+
+def _value(line: bytes, file: str, number: int) -> Any:
+    try:
+        return value_of(line)
+    except ValueError as fault:
+        raise Malformed(f"{file}, line {number}: {shown(str(fault))}") from fault
+
+
+def _lines(files: Mapping[str, bytes], file: str) -> Iterator[bytes]:
+    """The lines of a compressed file. Raises: Malformed, also where it is too long."""
     number = length = 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(files[file])) as stream:
@@ -143,10 +163,8 @@ def _values(files: Mapping[str, bytes], file: str) -> Iterator[Any]:
                 length += len(line)
                 demand(length <= MOST_TEXT[file], f"more than {MOST_TEXT[file]:,} bytes of text")
                 demand(len(line) <= LONGEST_LINE, f"line {number} is longer than {LONGEST_LINE:,} bytes")
-                yield value_of(line)
+                yield line
     except (OSError, EOFError, zlib.error) as fault:
         raise Malformed(f"{file} is not compressed as Thence does it: {shown(str(fault))}") from fault
-    except ValueError as fault:
-        raise Malformed(f"{file}, line {number}: {shown(str(fault))}") from fault
     except Malformed as fault:
         raise Malformed(f"{file}: {fault}") from fault

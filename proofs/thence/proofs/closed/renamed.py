@@ -53,7 +53,8 @@ class Renamer:
     def __post_init__(self) -> None:
         sends, names = self.system.workload.sends, self.names
         first = [sum(sends[:process]) for process in range(len(sends))]
-        self._bits = [first[names[process]] + number for process in range(len(sends)) for number in range(sends[process])]
+        messages = [(process, number) for process, count in enumerate(sends) for number in range(count)]
+        self._bits = [first[names[process]] + number for process, number in messages]
         self._old = [names.index(process) for process in range(len(sends))]
 
     def state(self, state: State) -> State:

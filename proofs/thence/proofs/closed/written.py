@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from thence.dsl.ir.types import MESSAGE, PROCESS, Bool, Collection, Map, Nat, Record, Type
+from thence.dsl.ir.types import MESSAGE, PROCESS, Bool, Collection, Map, Nat, Record, Type, has_zero
 from thence.dsl.run.actions import State
 from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.interpreter import LocalState
@@ -116,7 +116,7 @@ def value_of(given: Any, type_: Type, sends: Sequence[int]) -> Value:
             found = [(part(known, key), part(each, item)) for known, each in pairs]
             keys = [known for known, _ in found]
             demand(keys == ascending(set(keys)), "keys are not ascending")
-            demand(not _has_zero(item) or all(each != zero(item) for _, each in found), "a map has an entry of zero")
+            demand(not has_zero(item) or all(each != zero(item) for _, each in found), "a map has an entry of zero")
             return tuple(found)
         case Collection("option", item):
             demand(len(items(given)) <= 1, "an option has one value at most")
@@ -138,12 +138,6 @@ def value_of(given: Any, type_: Type, sends: Sequence[int]) -> Value:
             return whole(following), entries
         case _:
             raise Malformed(f"states have no values of type {type_}")
-
-
-def _has_zero(type_: Type) -> bool:
-    from thence.dsl.ir.types import has_zero
-
-    return has_zero(type_)
 
 
 def _pair(given: Any) -> tuple[Any, Any]:
@@ -179,9 +173,7 @@ def packet_of(given: Any, system: System) -> Packet:
     name, src, dst, arguments = items(given, 4)
     demand(any(kind.name == name for kind in system.protocol.packets), "no packet of the protocol")
     kinds = _parameters(system, name)
-    inside = tuple(
-        value_of(each, kind, sends) for each, kind in zip(items(arguments, len(kinds)), kinds, strict=True)
-    )
+    inside = tuple(value_of(each, kind, sends) for each, kind in zip(items(arguments, len(kinds)), kinds, strict=True))
     return Packet(name, whole(src, len(sends)), whole(dst, len(sends)), inside)
 
 
