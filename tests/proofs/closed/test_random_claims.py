@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 from tests.proofs.closed.making import Searched, checked, protocol_in, searched
