@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from thence.api.errors import BadRequest
 from thence.dsl.load import load
-from thence.proofs.closed.claim import FORMAT, NotClaimed, not_finite, protocol_of, shown_ids
+from thence.proofs.closed.claim import FORMAT, Claim, NotClaimed, not_finite, protocol_of, shown_ids
 from thence.proofs.closed.confirm import Confirmed
 from thence.proofs.closed.emitted import CLAIM, Visited, files_of, is_own
 from thence.proofs.closed.written import Malformed
@@ -62,10 +62,11 @@ class ClosedSet:
         if not found.complete or not found.statements:
             return "the exploration is incomplete"
         if against:
-            open_ = [one for one in against if one.verdict is Verdict.UNKNOWN]
-            named = ", ".join(f"{one.facts['property']} is {one.verdict.value}" for one in against)
-            rest = "what is not known has no certificate" if open_ else "a counterexample is its own evidence"
-            return f"{named}: {rest}; --property leaves it out"
+            refuted = [str(one.facts["property"]) for one in against if one.verdict is not Verdict.UNKNOWN]
+            unknown = [str(one.facts["property"]) for one in against if one.verdict is Verdict.UNKNOWN]
+            said = [f"{', '.join(refuted)} refuted, and a counterexample is its own evidence"] if refuted else []
+            said += [f"{', '.join(unknown)} unknown"] if unknown else []
+            return f"{'; '.join(said)}; --property asks only for what holds"
         target = found.targets[0]
         loaded = load(self.file)
         if loaded.specification is None or not _says(loaded.specification, target):
@@ -81,7 +82,7 @@ class ClosedSet:
             f"certificate: {self.directory}, a closed set of {counted(claim.states, 'state')}"
             f"{f' up to {len(claim.renamings)} renamings' if len(claim.renamings) > 1 else ''}, {size:,} bytes; "
             f"of {', '.join(claim.properties)}",
-            *(f"not in the certificate: {name}: {why}" for name, why in claim.omitted),
+            *left_out(claim),
         ]
         facts = {
             "directory": self.directory, "format": FORMAT, "statements": len(claim.properties),
@@ -115,6 +116,14 @@ def _says(specification: ir.Specification, target: Target) -> bool:
         return protocol_of(specification, target.subject) == target.protocol
     except Malformed:
         return False
+
+
+def left_out(claim: Claim) -> list[str]:
+    """What the protocol states and the claim does not, by the reason."""
+    names: dict[str, list[str]] = {}
+    for name, why in claim.omitted:
+        names.setdefault(why, []).append(name)
+    return [f"not in the certificate: {', '.join(each)}: {why}" for why, each in names.items()]
 
 
 # --- checked again ---------------------------------------------------------------------------
@@ -166,7 +175,7 @@ def text_of(where: str, found: Confirmed) -> str:
         f"{claim.subject}, {settings}",
         f"a closed set of {counted(checked.lines, 'state')}{renamed}: {counted(checked.steps, 'step')} of the "
         "interpreter lead from it into it, and violate nothing that is claimed",
-        *(f"not in the certificate: {name}: {why}" for name, why in claim.omitted),
+        *left_out(claim),
         *(f"note: {note}" for note in reading.notes),
     ]
     return "".join(f"{line}\n" for line in lines)

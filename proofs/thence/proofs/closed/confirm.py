@@ -73,7 +73,8 @@ def _checked(reading: Reading, checker: Checker, jobs: int, note: Note) -> Check
 def _side_by_side(reading: Reading, jobs: int, note: Note) -> Checked:
     found, parts = Checked(), jobs * PARTS_EACH
     with _processes(reading, jobs) as pool:
-        waiting = [pool.submit(_part, number, parts) for number in range(parts)]
+        with _undisturbed():
+            waiting = [pool.submit(_part, number, parts) for number in range(parts)]
         note("taking steps", 0, parts)
         for done, each in enumerate(as_completed(waiting), 1):
             found += each.result()
@@ -96,12 +97,21 @@ def _processes(reading: Reading, jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Meanwhile, interrupts and alarms wait; processes that are started meanwhile never see any, and are killed."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGALRM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _checker: list[Checker] = []
 """The checker of this process, where it is one of several."""
 
 
 def _start(reading: Reading) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asked ends this one
     _checker.append(reading.checker())
 
 

@@ -158,7 +158,9 @@ def _certified(output: Output, closed: ClosedSet, found: Exploration) -> Output:
     """The output with what became of the closed set; without one, the exit code is not 0."""
     made = closed.made(found)
     if isinstance(made, str):
-        return replace(output, notes=f"{output.notes}no certificate: {made}\n", exit=output.exit_code() or BAD_INPUT)
+        said = f"no certificate: {made}"
+        fields = {**output.fields, "notes": [said]}
+        return replace(output, notes=f"{output.notes}{said}\n", fields=fields, exit=output.exit_code() or BAD_INPUT)
     said, facts = made
     return replace(output, notes=output.notes + said, fields={**output.fields, "certificate": facts})
 
