@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.proofs.closed.making import Folder, searched
+from tests.proofs.closed.making import Folder, Searched, protocol_in, searched
 
 from thence.dsl import ir
+from thence.dsl.run.scoped import asked_of
+from thence.dsl.run.system import System
 from thence.proofs.certificate.directory import MOST_BYTES_TOGETHER
 from thence.proofs.closed import reading
 from thence.proofs.closed.claim import Claim
-from thence.proofs.closed.emitted import CLAIM, LOCALS, PACKETS, STATES
+from thence.proofs.closed.emitted import CLAIM, LOCALS, PACKETS, STATES, Visited
 from thence.proofs.closed.reading import NotAClosedSet, read
+from thence.proofs.explore.exploration import ExplorationRequest
+from thence.proofs.explore.interpreted import Interpretation
 
 EAGER = '''\
 """Sends and delivers at once; a message can be lost."""
@@ -307,3 +311,21 @@ def test_another_version_is_said(forged: Folder) -> None:
     assert found.fault is None
     assert found.reading is not None
     assert "0.0.7" in found.reading.notes[0]
+
+
+def test_what_was_judged_besides_leaves_no_trace(tmp_path: Path) -> None:
+    """The histories of what is refuted are in the states, and not in the claim of what holds."""
+    protocol = protocol_in(EAGER)
+    asked = frozenset({"causally_ordered", "total_order", "causal", "at_most_once"})
+    workload = replace(WORKLOAD, sends=(2, 1, 0))
+    visited = Visited()
+    system = System(asked_of(protocol, asked), workload)
+    found = Interpretation(ExplorationRequest(system, asked, keep=visited.take)).run()
+    assert {"causally_ordered", "causal"} <= found.violations.keys()
+    search = Searched(EAGER, workload, asked, found, visited)
+    folder = Folder(tmp_path)
+    folder.write(search.files(["at_most_once"]))
+    assert folder.confirm().fault is None
+    for name in found.violations:
+        folder.write(search.files([name]))
+        assert rejected(folder, name)

@@ -211,7 +211,10 @@ def written_state(state: State, local: Callable[[int], int], packet: Callable[[i
 
 
 def state_of(given: Any, system: System, locals_: Sequence[int], packets: Sequence[int]) -> State:
-    """The state, with the system's numbers of the local states and packets on each line. Raises: Malformed."""
+    """The state, with the system's numbers of the local states and packets on each line. Raises: Malformed.
+
+    What only a property needs that the system does not watch is left out: the search may have judged more.
+    """
     workload = system.workload
     count, sends = workload.processes, workload.sends
     there, network, pasts, pending, sent, ticks, duplicates, losses, places, order, overtaken = items(given, 11)
@@ -221,8 +224,9 @@ def state_of(given: Any, system: System, locals_: Sequence[int], packets: Sequen
     programs = workload.programs
     for process, place in enumerate(items(places, len(programs))):
         whole(place, 1 + len(programs[process] or ()))
-    pairs = [_pair(each) for each in items(order)]
-    overs = [_pair(each) for each in items(overtaken)]
+    watched = system.protocol.properties
+    pairs = [_pair(each) for each in items(order)] if "total_order" in watched else []
+    overs = [_pair(each) for each in items(overtaken)] if "causally_ordered" in watched else []
     return State(
         tuple([locals_[whole(each, len(locals_))] for each in items(there, count)]),
         system.arranged(tuple([packets[whole(each, len(packets))] for each in items(network)])),
