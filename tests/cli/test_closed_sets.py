@@ -65,7 +65,7 @@ def test_a_place_with_something_else_is_refused(thence: Thence, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("arguments", "code", "word"), [
-    (("mf", "--scope", "two", "--limit", "50"), 3, "unknown"),
+    (("fifo", "--processes", "2", "--sends", "1", "--limit", "5"), 3, "unknown"),
     (("mf", "--scope", "one_is_lost"), 2, "delivered refuted"),
     (("fifo", "--processes", "3", "--sends", "2,1,0", "--property", "causal"), 1, "causal refuted"),
     (("fifo", "--processes", "2", "--sends", "1", "--property", "delivered"), 2, "in the end"),

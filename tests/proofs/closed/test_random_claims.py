@@ -143,6 +143,7 @@ MERGED: dict[str, Callable[[State], Hashable]] = {
 """Faults of a search that takes states for one: by what it tells them apart."""
 
 
+@pytest.mark.long(but=("histories",))
 @pytest.mark.parametrize("merged", MERGED)
 def test_a_search_that_merges_too_much_is_seen(merged: str) -> None:
     rejected = 0
