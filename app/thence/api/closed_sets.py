@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from thence.api.errors import BadRequest
 from thence.dsl.load import load
 from thence.proofs.closed.claim import FORMAT, Claim, NotClaimed, not_finite, protocol_of, shown_ids
-from thence.proofs.closed.confirm import Confirmed
 from thence.proofs.closed.emitted import CLAIM, Visited, files_of, is_own
 from thence.proofs.closed.written import Malformed
 from thence.proofs.scopes.reports import workload_facts
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from thence.api.exploring import Exploration
     from thence.api.targets import Target
     from thence.dsl import ir
+    from thence.proofs.closed.confirm import Confirmed
     from thence.proofs.scopes.scopes import Options
 
 Said: TypeAlias = tuple[str, dict[str, Any]]

@@ -25,7 +25,7 @@ from thence.proofs.closed.texts import citation, readme
 from thence.proofs.closed.written import Malformed, demand, local_of, packet_of, state_of
 from thence.spec.user_error import UserError
 
-MOST_BYTES: Final = {"": 512 << 20, "sources": 2 << 20}
+MOST_BYTES: Final = {"": 128 << 20, "sources": 2 << 20}
 """Limits on the bytes of a file, by folder."""
 
 LONGEST_LINE: Final = 1 << 16
