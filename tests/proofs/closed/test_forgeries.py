@@ -6,6 +6,7 @@ import gzip
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -329,3 +330,22 @@ def test_what_was_judged_besides_leaves_no_trace(tmp_path: Path) -> None:
     for name in found.violations:
         folder.write(search.files([name]))
         assert rejected(folder, name)
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("seed", range(20))
+def test_edits_at_random_are_refused(forged: Folder, seed: int) -> None:
+    """A character is changed, taken out or put in; the folder is signed anew."""
+    random = Random(seed)
+    for _ in range(6):
+        file = random.choice((STATES, STATES, LOCALS, PACKETS))
+        packed = (forged.directory / file).read_bytes()
+        text = bytearray(gzip.decompress(packed))
+        at = random.randrange(len(text))
+        text[at : at + random.randint(0, 1)] = random.choice((b"", b"0", b"1", b"2", b"[", b"]", b",", b"t", b"-"))
+        if text == gzip.decompress(packed):
+            continue
+        (forged.directory / file).write_bytes(gzip.compress(text, mtime=0))
+        forged.sign_states(len(gzip.decompress((forged.directory / STATES).read_bytes()).splitlines()))
+        assert rejected(forged), (file, at)
+        (forged.directory / file).write_bytes(packed)
