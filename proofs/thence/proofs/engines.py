@@ -55,7 +55,7 @@ def explore(
     assert REDUCTIONS.keys() | {AUTO} >= {*method.reductions}, "there is no such reduction"
     request = ExplorationRequest(
         system, frozenset(properties), stop_when_refuted, limit, progress, method.resources,
-        frozenset(named(method.reductions)), method.storage, limit,
+        frozenset(named(method.reductions)), method.storage, limit, method.keep,
     )  # fmt: skip
     result, used = _explored(request, method)
     result.never = _never(used)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
-
-FOLDERS: Final = ("evidence", "obligations", "proofs", "sources")
 
 MOST_FILES: Final = 100_000
 MOST_BYTES: Final = {"evidence": 1 << 20, "obligations": 8 << 20, "proofs": 128 << 20, "sources": 2 << 20, "": 16 << 20}
@@ -36,6 +34,7 @@ class Contents:
 
     files: dict[str, bytes] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    most_bytes: Mapping[str, int] = field(default_factory=lambda: MOST_BYTES)
     _bytes: int = 0
     _seen: int = 0
 
@@ -63,7 +62,7 @@ class Contents:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 self.faults.append(f"{shown(file)} is not a file")
                 return None
-            limit = min(MOST_BYTES[file.rpartition("/")[0]], MOST_BYTES_TOGETHER - self._bytes)
+            limit = min(self.most_bytes[file.rpartition("/")[0]], MOST_BYTES_TOGETHER - self._bytes)
             content = stream.read(limit + 1) if os.fstat(handle).st_size <= limit else None
         if content is None or len(content) > limit:
             self.faults.append(f"{shown(file)} is not read: it is larger than {limit:,} bytes")
@@ -75,13 +74,17 @@ class Contents:
         return self._seen > MOST_FILES
 
 
-def contents(directory: Path) -> Contents:
-    """The files of a certificate's directory. Raises: OSError where the directory itself cannot be listed."""
-    found = Contents()
-    for folder in ("", *FOLDERS):
+def contents(directory: Path, most_bytes: Mapping[str, int] = MOST_BYTES) -> Contents:
+    """The files of a certificate's directory, with limits on the bytes of a file by folder, which are its folders.
+
+    Raises: OSError where the directory itself cannot be listed.
+    """
+    found = Contents(most_bytes=most_bytes)
+    folders = tuple(folder for folder in most_bytes if folder)
+    for folder in ("", *folders):
         for entry, file in _entries(directory, folder, found):
             if not entry.is_symlink() and entry.is_dir(follow_symlinks=False):
-                if folder or entry.name not in FOLDERS:
+                if folder or entry.name not in folders:
                     found.faults.append(f"{shown(file)} is no part of the certificate")
             elif not found.too_many:
                 found.add(entry, file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from thence.proofs.certificate.build import DERIVED, MANIFEST, SUMS, Certificate, NotCertified
@@ -17,11 +18,19 @@ def write(found: Certificate, directory: Path) -> None:
 
     Raises: NotCertified where the directory has something else in it, or cannot be written.
     """
-    refuse_place(directory)
+    write_files(found.files, directory, _is_certificate)
+
+
+def write_files(files: Mapping[str, bytes], directory: Path, is_own: Callable[[Path], bool]) -> None:
+    """Writes the files whole or not at all, in the place of what `is_own` says may be replaced.
+
+    Raises: NotCertified where the directory has something else in it, or cannot be written.
+    """
+    refuse_place(directory, is_own)
     target = directory.absolute()
     draft, old = (target.with_name(f".{target.name}.{what}.{os.getpid()}") for what in ("new", "old"))
     try:
-        for file, content in found.files.items():
+        for file, content in files.items():
             (draft / file).parent.mkdir(parents=True, exist_ok=True)
             (draft / file).write_bytes(content)
         if target.exists():
@@ -36,15 +45,15 @@ def write(found: Certificate, directory: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def refuse_place(directory: Path) -> None:
-    """Raises: NotCertified where `write` would destroy files that are no certificate."""
+def refuse_place(directory: Path, is_own: Callable[[Path], bool] | None = None) -> None:
+    """Raises: NotCertified where writing would destroy files that are no certificate (of the kind of `is_own`)."""
     if not directory.exists():
         if not directory.absolute().parent.is_dir():
             raise NotCertified(f"{directory} cannot be written: there is no folder {directory.absolute().parent}")
         return
     if not directory.is_dir():
         raise NotCertified(f"{directory} is a file; name a directory for the certificate")
-    if any(directory.iterdir()) and not _is_certificate(directory):
+    if any(directory.iterdir()) and not (is_own or _is_certificate)(directory):
         raise NotCertified(f"{directory} has something else in it than a certificate; name another directory")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -33,6 +33,10 @@ STORAGES: dict[Storage, str] = {
 }
 """Which states native code can keep, and where. `layers` is the sweep line, see `native.sweep_line`; `disk` is a search
 level by level, see `native.disk_search`."""
+
+Keep: TypeAlias = Callable[[System, Iterable[State], Sequence[tuple[int, ...]]], None]
+"""Takes all states that a complete search has visited, and the renamings of processes up to which they are all. A
+search that is made again in another way gives its states, too: those of the last one count."""
 
 _Point = TypeVar("_Point")
 """A point of a search: a state, or a state with the machine's side of it."""
@@ -152,12 +156,14 @@ class Method:
             the scope; `both` compares them.
         reductions: what native code may reduce by: names of REDUCTIONS, or AUTO, which small scopes do without.
         storage: which states native code keeps.
+        keep: takes the states of a search that is complete, where all are in memory.
     """
 
     engine: Engine = "auto"
     resources: Resources = THE_MACHINE
     reductions: Collection[str] = ()
     storage: Storage = "exact"
+    keep: Keep | None = None
 
 
 AS_SUITS = Method()
@@ -181,6 +187,7 @@ class ExplorationRequest:
     reductions: frozenset[str] = frozenset()
     storage: Storage = "exact"
     limit_beyond: int | None = None
+    keep: Keep | None = None
 
 
 def saturated(system: System) -> bool:

@@ -84,6 +84,8 @@ class Interpretation:
             if frontier:
                 self.result.depth += 1
         self._judge_endless()
+        if self.request.keep is not None:
+            self.request.keep(self.request.system, self.origins, ())
         self.result.complete = True
         self.result.saturated = saturated(self.request.system)
 

@@ -288,6 +288,7 @@ class NativeEngine:
         try:
             while not self._attempt():
                 pass
+            self._keep()
             self.result.complete = True
         except Stopped as stopped:
             self.result.why_incomplete = str(stopped)
@@ -306,6 +307,16 @@ class NativeEngine:
         self._count()
         self.result.reductions = tuple(name for name in REDUCTIONS if name in self._reducing)
         return self.result
+
+    def _keep(self) -> None:
+        """Gives the states to whoever keeps them."""
+        keep, search = self.request.keep, self.search
+        if keep is None or self.request.storage != "exact":
+            return
+        assert search is not None
+        store, symmetry = search.store, self.symmetry
+        states = (store.state(number) for number in store.numbers())
+        keep(self.request.system, states, () if symmetry is None else symmetry.group)
 
     def _attempt(self) -> bool:
         """One search; whether it comes to its end. Where it must start again, the cause is removed."""

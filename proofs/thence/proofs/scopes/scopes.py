@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from thence.dsl import ir
@@ -19,6 +19,7 @@ from thence.proofs.explore.exploration import (
     THE_MACHINE,
     Engine,
     Exploration,
+    Keep,
     Method,
     Progress,
     Resources,
@@ -70,6 +71,7 @@ class Options:
         report: is told how far each exploration is.
         reductions: names of reductions, see `engines.explore`.
         storage: which states are kept.
+        keep: takes the states of an exploration that is complete.
     """
 
     limit: int | None = None
@@ -78,11 +80,12 @@ class Options:
     resources: Resources = THE_MACHINE
     reductions: Collection[str] = ()
     storage: Storage = "exact"
+    keep: Keep | None = None
 
     @property
     def method(self) -> Method:
         """The same for one exploration."""
-        return Method(self.engine, self.resources, self.reductions, self.storage)
+        return Method(self.engine, self.resources, self.reductions, self.storage, self.keep)
 
     def progress(self, label: str) -> Callable[[Progress], None] | None:
         """The progress callback for one exploration."""
@@ -229,7 +232,7 @@ def _explored_within(subject: Subject, judged: Collection[str], stop: bool, opti
     if found.complete and found.order_matters is not None:
         any_order = explore(
             in_any_order(protocol), workload, (*safety, *beside), limit=options.limit, progress=progress,
-            method=options.method,
+            method=replace(options.method, keep=None),
         )  # fmt: skip
     return Explored(found, frozenset(judged), search, any_order)
 

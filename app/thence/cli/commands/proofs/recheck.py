@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from thence.api.closed_sets import facts_of, results_of, text_of
 from thence.cli.certificates import certificate_status, installed_checker
 from thence.cli.options import Json, Verbose
 from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, Output
@@ -17,13 +19,17 @@ from thence.proofs.certificate.directory import shown
 from thence.proofs.certificate.manifest import FORMAT, Manifest
 from thence.proofs.certificate.recheck import Confirmation, Recheck, Thoroughness
 from thence.proofs.certificate.recheck import recheck as recheck_certificate
+from thence.proofs.closed.confirm import confirm
+from thence.proofs.closed.reading import is_closed_set
 from thence.proofs.solving.discharge import Options
 from thence.spec.verdict import Result, Verdict
 from thence.spec.words import counted
 
 
 def recheck(
-    directory: Annotated[str, typer.Argument(help="A certificate, from prove --certificate.")],
+    directory: Annotated[
+        str, typer.Argument(help="A certificate, from prove --certificate or explore --certificate.")
+    ],
     proofs: Annotated[
         bool,
         typer.Option("--proofs/--no-proofs", help="Whether proof objects are checked. If not, no level is L4."),
@@ -36,7 +42,7 @@ def recheck(
             "it is only known that the SMT-LIB2 files are unsatisfiable.",
         ),
     ] = True,
-    jobs: Annotated[int, typer.Option(min=1, help="The number of solver processes at a time.")] = 2,
+    jobs: Annotated[int, typer.Option(min=1, help="The number of processes at a time.")] = 2,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="The time limit for each obligation and solver, in seconds.")
     ] = 10.0,
@@ -54,10 +60,22 @@ def _limited(session: Session, directory: str, options: Options, thoroughness: T
     """The output, within a time limit for all of it: whatever is in a certificate, a recheck ends."""
     try:
         with limited(limit_s):
+            if is_closed_set(Path(directory)):
+                return _closed(session, directory, options.workers)
             return _rechecked(session, directory, options, thoroughness)
     except OutOfTime:
         said = f"{shown(directory)}: NOT confirmed: it was not checked within {limit_s:g} s (--limit)"
         return Output(text=f"{said}\n", fields={"faults": [], "notes": [said]}, exit=UNKNOWN)
+
+
+def _closed(session: Session, directory: str, jobs: int) -> Output:
+    """The output on a closed set of states, from `explore --certificate`."""
+    started = time.perf_counter()
+    found = confirm(Path(directory), jobs, lambda what, done, of: session.status(f"certificate: {what}", done, of))
+    results = results_of(found, time.perf_counter() - started)
+    code = REFUTED if found.fault else UNKNOWN if found.why_open else AS_EXPECTED
+    where = shown(directory)
+    return Output(results, text=text_of(where, found), fields=facts_of(where, found), exit=code)
 
 
 def _rechecked(session: Session, directory: str, options: Options, thoroughness: Thoroughness) -> Output:

@@ -9,11 +9,12 @@ from typing import Annotated, Optional
 
 import typer
 
+from thence.api.closed_sets import ClosedSet
 from thence.api.exploring import ANY_NUMBER, Exploration, Manner, explored
 from thence.api.targets import Choice, targets
 from thence.cli.counterexamples import Drawing, Files, without_packet_rows, write_first
 from thence.cli.options import File, Json, MutantName, NoPackets, Processes, ScopeName, Sends, SettingTexts, Verbose
-from thence.cli.output import REFUTED, UNKNOWN, Output
+from thence.cli.output import BAD_INPUT, REFUTED, UNKNOWN, Output
 from thence.cli.reducing import reductions_text
 from thence.cli.session import Session, run_command
 from thence.proofs.explore.exploration import Progress
@@ -88,6 +89,13 @@ def explore(
         Optional[str],  # noqa: UP045
         typer.Option(help="Write the first counterexample to this file, as a page that plays it step by step."),
     ] = None,
+    certificate: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Write the states to this directory, so that others can check what holds with recheck, by the "
+            "interpreter alone."
+        ),
+    ] = None,
     no_packets: NoPackets = False,
     verbose: Verbose = 0,
     json: Json = False,
@@ -98,14 +106,23 @@ def explore(
     manner = Manner(limit, reductions, engine, cross_check, memory, threads, storage, folder, master)
     files = Files(None if svg is None else Drawing(svg, packets=not no_packets), itf, trace, pytest, html)
 
+    closed = None if certificate is None else ClosedSet(file, certificate)
+
     def body(session: Session) -> Output:
-        output = _explored(session, choice, property_ or (), manner, files)
+        output = _explored(session, choice, property_ or (), manner, files, closed)
         return without_packet_rows(output) if no_packets else output
 
     run_command("explore", json, body, verbose)
 
 
-def _explored(session: Session, choice: Choice, properties: Sequence[str], manner: Manner, files: Files) -> Output:
+def _explored(
+    session: Session,
+    choice: Choice,
+    properties: Sequence[str],
+    manner: Manner,
+    files: Files,
+    closed: ClosedSet | None,
+) -> Output:
     """Explores the chosen scopes; one result per scope and property. Ctrl-C ends it with what was covered."""
 
     def report(label: str, progress: Progress) -> None:
@@ -123,13 +140,29 @@ def _explored(session: Session, choice: Choice, properties: Sequence[str], manne
     files.check()
     with manner.opened(report) as options:
         chosen = targets(choice)
+        if closed is not None:
+            closed.refuse(chosen, options)
+            options = closed.options(options)
         found = explored(chosen, properties, options)
     output = _output(found)
+    if closed is not None:
+        output = _certified(output, closed, found)
     if found.complete:
         note = write_first(choice.file, zip(found.targets, found, strict=True), files)
         output = replace(output, notes=output.notes + note)
     asked = bool(choice.scope or choice.mutant or properties)
     return replace(output, files=((Path(choice.file).stem, len(found.statements)),), asked=asked)
+
+
+def _certified(output: Output, closed: ClosedSet, found: Exploration) -> Output:
+    """The output with what became of the closed set; without one, the exit code is not 0."""
+    made = closed.made(found)
+    if isinstance(made, str):
+        said = f"no certificate: {made}"
+        fields = {**output.fields, "notes": [said]}
+        return replace(output, notes=f"{output.notes}{said}\n", fields=fields, exit=output.exit_code() or BAD_INPUT)
+    said, facts = made
+    return replace(output, notes=output.notes + said, fields={**output.fields, "certificate": facts})
 
 
 def _depth(progress: Progress) -> str:
