@@ -12,7 +12,7 @@ from thence.proofs.certificate.instances.proofs import proofs_by_instances
 from thence.proofs.certificate.manifest import Program
 from thence.proofs.certificate.smaller_obligations import kept, named, smaller_obligations
 from thence.proofs.certificate.smtinterpol import RESOURCE_LIMIT, Smtinterpol
-from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.discharge import QUICK_MS, Options
 from thence.proofs.solving.solver import Check, SolverName, SolverPool, solver_version
 
 Note = Callable[[str, int, int], None]
@@ -34,7 +34,7 @@ def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> t
             if note is not None:
                 note("solving", done, len(requests))
         for number, name, text in _cores(pool, texts, found, options):
-            answer = pool.ask(Check.within(name, text, options.timeout_ms, options.seed))
+            answer = pool.ask(Check.within(name, text, min(QUICK_MS, options.timeout_ms), options.seed))
             if answer.status == "unsat":
                 found[number][name] = answer.status
     return tuple({name: statuses[name] for name in options.solvers} for statuses in found)

@@ -264,12 +264,15 @@ class _Work:
 
     def settle(self, numbers: Sequence[int]) -> None:
         """Asks the solvers that decided nothing yet: about the core of what another one proved, then about the whole;
-        within a short time first. See NOTE(core)."""
-        for limit_ms in dict.fromkeys((min(QUICK_MS, self._options.timeout_ms), self._options.timeout_ms)):
-            self._ask_about_cores(numbers, limit_ms)
+        within a short time first. See NOTE(core). More than a short time is not spent on a core: what leads one solver
+        to a proof may lead another one astray.
+        """
+        quick = min(QUICK_MS, self._options.timeout_ms)
+        for limit_ms in dict.fromkeys((quick, self._options.timeout_ms)):
+            self._ask_about_cores(numbers, quick)
             self._ask([(number, solver) for number in numbers for solver in self._open(number)], limit_ms)
             self._find_cores(numbers)
-        self._ask_about_cores(numbers, self._options.timeout_ms)
+        self._ask_about_cores(numbers, quick)
 
     def _open(self, number: int) -> list[SolverName]:
         """The solvers that decided nothing about an obligation."""

@@ -32,7 +32,7 @@ def solver_version(solver: SolverName) -> str:
 GRACE_MS = 2_000
 """How long after its own time limit a solver process may still answer before it is killed."""
 
-EFFORT_A_MS: Mapping[SolverName, int] = {"z3": 2_000, "cvc5": 300}
+EFFORT_A_MS: Mapping[SolverName, int] = {"z3": 2_000, "cvc5": 200}
 """The effort that a solver spends in a millisecond on a question, in its own measure: about, on two machines of ours.
 
 NOTE(effort): a limit is given in milliseconds, and counted as effort, so that an answer does not depend on how busy the
@@ -42,7 +42,7 @@ machine is. The clock is the last resort, for what takes long and counts little:
 SEARCH_EFFORT_A_MS = 6_000
 """The same, of Z3's search for a finite structure."""
 
-PATIENCE = 10
+PATIENCE = 5
 """So many times as long as a limit says a solver may take by the clock. See NOTE(effort)."""
 
 
