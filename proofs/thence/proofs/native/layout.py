@@ -40,7 +40,8 @@ class Shape:
         timers: for each timer, how often that of a process may fire; None: at any time when no packet is in flight.
         inputs: for each input, how often each process may have it, and with how many choices of arguments.
         ordered: whether the history has the order of deliveries.
-        chooses: whether a local step may have alternatives, by what the protocol chooses.
+        chooses: whether the protocol chooses in a local step.
+        reactive: whether the application may send inside a delivery.
         guarded: whether the protocol lets the application wait (`when`), or programs do.
         owed: how many promises there are, each for some processes.
         joint: whether something is judged by the states of several processes at once, see `Together`.
@@ -60,6 +61,7 @@ class Shape:
     fifo: bool
     ordered: bool
     chooses: bool = False
+    reactive: bool = False
     guarded: bool = False
     places: int = 1
     owed: int = 0
@@ -89,6 +91,16 @@ class Shape:
         return self.processes * (len(self.timers) + sum(choices for _, choices in self.inputs))
 
     @property
+    def varies(self) -> bool:
+        """Whether a local step may have alternatives, by what the protocol chooses or the application answers."""
+        return self.chooses or self.reactive
+
+    @property
+    def made_bits(self) -> int:
+        """Bits for how many messages a process has sent, where its steps depend on that."""
+        return max(self.sends).bit_length() if self.reactive else 0
+
+    @property
     def multicast(self) -> bool:
         """Whether some message has more than one destination."""
         return any(len(choice) > 1 for chosen in self.choices for choice in chosen)
@@ -115,7 +127,7 @@ def shape_of(system: System) -> Shape:
         count, tuple(workload.sends), tuple(tuple(dict.fromkeys(each)) for each in choices), limits,
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
         not system.protocol.network.reordering, "total_order" in system.protocol.properties, system.interpreter.chooses,
-        system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
+        workload.reactive, system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
         0 if system.promises is None else len(system.promises.instances), is_joint(system),
         acts_jointly(system), system.companion is not None,
     )  # fmt: skip

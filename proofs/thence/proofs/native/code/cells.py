@@ -159,13 +159,14 @@ class Operation(IntEnum):
     OWE = 7
     ACT = 8
     FOLLOW = 9
+    ANSWER = 10
 
 
 KNOWN = 1 << 61
 """Bit that every entry has: an entry is not 0."""
 
 MORE = 1 << 60
-"""Bit of an entry: the step has another alternative, by what the protocol chooses."""
+"""Bit of an entry: the step has another alternative, see `Shape.varies`."""
 
 BROKEN = 1 << 60
 """Bit of the entry of a companion's step: there is none."""
@@ -173,8 +174,9 @@ BROKEN = 1 << 60
 FOLLOWS = 1 << 62
 """Bit of the key of a companion's step, which has the number of its state in the upper half, and that of the act."""
 
-ALTERNATIVE = 20
-"""Of the input in a key: from this bit on stands the number of the alternative, where the protocol chooses."""
+INPUT_BITS = 20
+"""Bits of the input in a key where steps have alternatives; behind it stand how many messages the process has sent,
+where it may send inside a delivery, and the number of the alternative."""
 
 TOGETHER = 1 << 63
 """Bit of a key that is about the states of several processes at once; see `together`."""

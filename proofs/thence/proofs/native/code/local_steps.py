@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from thence.proofs.native.code.cells import (
     BROKEN,
     FOLLOWS,
+    INPUT_BITS,
     RECENT_STEPS,
     STEP_FACTOR,
     TOGETHER,
@@ -68,6 +69,23 @@ class LocalSteps:
     def receiver(self, emit: ThreadEmitter, packet: Value) -> Value:
         """The process to which a packet goes."""
         return emit.both(emit.load(emit.pointer(emit.shared, Shared.PACKETS), packet), _HALF)
+
+    def first(self, emit: ThreadEmitter, state: Packed, process: Value, given: Value) -> Value:
+        """An input with the first alternative of what follows, where there are some."""
+        if not self.shape.reactive:
+            return given
+        return emit.either(given, emit.up(state.read("sends", process), INPUT_BITS))
+
+    def without_answers(self, emit: ThreadEmitter, process: Value, given: Value) -> Value:
+        """The same as if the process had nothing to send."""
+        if not self.shape.reactive:
+            return given
+        return emit.either(given, emit.up(emit.load(emit.table(self.shape.sends, "sends"), process), INPUT_BITS))
+
+    @property
+    def alternative(self) -> int:
+        """What is added to an input for its next alternative."""
+        return 1 << INPUT_BITS + self.shape.made_bits
 
     def key(self, emit: ThreadEmitter, state: Packed, process: Value, given: Value) -> Value:
         """The key of the step that a process takes on an input."""
@@ -132,6 +150,11 @@ class LocalSteps:
         emit.give(emit.load(step.misdelivered))
         return emit.function
 
+    def is_refused(self, emit: ThreadEmitter, entry: Value) -> Value:
+        """Whether a step is known, and the protocol or the program does not take it."""
+        first = emit.load(emit.pointer(emit.shared, Shared.OPERATIONS), self.operations_at(emit, entry))
+        return emit.compare(emit.both(first, 15), "==", Operation.REFUSE)
+
     @contextmanager
     def _each(self, emit: ThreadEmitter, entry: Value) -> Iterator[tuple[Value, Value]]:
         """Each operation of an entry's list, with its argument."""
@@ -191,6 +214,9 @@ class LocalSteps:
         if self.shape.messages and self.findings.judges("csps", "sps"):
             with emit.when(emit.compare(kind, "==", Operation.CHECK)):
                 self.history.network_send(emit, step, about, argument)
+        if self.shape.reactive:
+            with emit.when(emit.compare(kind, "==", Operation.ANSWER)):
+                self.history.send(emit, step.state, step.process, step.state.read("sends", step.process), about)
         if self.shape.followed:
             with emit.when(emit.compare(kind, "==", Operation.FOLLOW)):
                 self._follow(emit, step, about)
