@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
-from thence.dsl.ir.observability import judged_in_states, judged_in_steps, sees_network
+from thence.dsl.ir.observability import judged_in_states, judged_in_steps
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
 from thence.dsl.run.actions import State
 from thence.dsl.run.choices import TooManyOutcomes
@@ -91,11 +91,7 @@ def why_not(system: System) -> str | None:
     if system.promises is not None and len(system.promises.instances) > MOST_PROMISED:
         promised = f"{len(system.promises.instances)} promises, each for some processes"
         return f"there are {promised}, native code takes {MOST_PROMISED}"
-    if "causally_ordered" in system.protocol.properties:
-        return "`causally_ordered` is judged by the interpreter"
     of_steps = judged_in_steps(system.protocol)
-    if sees_network(of_steps):
-        return "a formula about an action speaks of packets in flight"
     if len(names_of_steps(system.protocol)) > MOST_INVARIANTS:
         return f"there are {len(of_steps)} formulas about actions, native code takes {MOST_INVARIANTS}"
     messages = sum(system.workload.sends)

@@ -242,7 +242,8 @@ class Symmetry:
             (renamed_message(early, permutation), renamed_message(late, permutation)) for early, late in history.order
         ]
         pasts = tuple(mask(history.pasts[back[process]]) for process in range(len(permutation)))
-        return History(pasts, tuple(sorted(pending)), tuple(sorted(order)))
+        late = [(renamed_message(message, permutation), permutation[process]) for message, process in history.overtaken]
+        return History(pasts, tuple(sorted(pending)), tuple(sorted(order)), tuple(sorted(late)))
 
     # --- the check ---------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@ messages the process has sent, if it may send one inside a delivery; and an entr
 All alternatives of a step become known at once.
 
 What is judged by the states of several processes has keys of its own: the number of the states of the first processes,
-and the next one's; or the number of the states of all, and that of what was done in the step. See `Together`.
+and the next one's; or the number of the states of all, and that of what was done in the step. Where that speaks of
+packets in flight, these come in between, one after the other. See `Together`.
 
 The steps of a companion are entries, too. Their keys have the number of its state and of the act that it sees, and
 their entries its state after it.
@@ -29,6 +30,7 @@ from thence.proofs.links.following import Following, companion_of
 from thence.proofs.native.code.cells import (
     BROKEN,
     FINDINGS,
+    FLIES,
     FOLLOWS,
     INPUT_BITS,
     KNOWN,
@@ -166,7 +168,7 @@ class StepTable:
         self.packets[0] = 1
         self.companion = companion_of(self.system)
         self.inputs = Inputs(self.system, self.shape)
-        self.steps, self.together = StepJudge(self.system), Together(self.shape.processes)
+        self.steps, self.together = StepJudge(self.system), Together(self.system)
         for local in self.system.initial().locals:
             self._note_local(local * self.shape.places)
 
@@ -228,18 +230,25 @@ class StepTable:
         self.packets.view(0, len(packets) // 8)[:] = packets
 
     def _entry_together(self, key: int) -> int:
-        """The number of the states of one more process, or of all; what they say of promises; what was done wrong."""
+        """The number of one more state or packet, with those before; what all states say of promises; what was done
+        wrong."""
         node, given = key >> 32 & _NODES, key & _HALF
+        if given & FLIES:
+            return KNOWN | self._then(node, (given ^ FLIES) - 1) | self._list(()) << 32
         if self.together.is_whole(node):
-            broken = self.steps.broken_together(self.together.states(node), given)
+            broken = self.steps.broken_together(self.together.states(node), self.together.flying(node), given)
             return KNOWN | self._list(tuple(self._breaks(len(self.judge.invariants) + at for at in broken))) << 32
-        after = self.together.then(node, given // self.shape.places)
-        if after > _NODES:
-            raise MemoryError("there are too many different states of processes")
+        after = self._then(node, given // self.shape.places)
         owing: tuple[int, ...] = ()
         if self.together.is_whole(after):
             owing = self._owing(*self.steps.said_together(self.together.states(after)))
         return KNOWN | after | self._list(owing) << 32
+
+    def _then(self, node: int, number: int) -> int:
+        after = self.together.then(node, number)
+        if after > _NODES:
+            raise MemoryError("there are too many different states of processes")
+        return after
 
     def _owing(self, given: int, kept: int) -> tuple[int, ...]:
         return (Operation.OWE | kept << 8, given) if given or kept else ()

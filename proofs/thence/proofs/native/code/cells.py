@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "fault", "delivered", "link")
+FINDINGS = (
+    "causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "causally_ordered", "fault",
+    "delivered", "link",
+)  # fmt: skip
 """The properties that the generated code judges by itself, apart from invariants of one process."""
 
 NEVER = (1 << 64) - 1
@@ -180,6 +183,9 @@ where it may send inside a delivery, and the number of the alternative."""
 
 TOGETHER = 1 << 63
 """Bit of a key that is about the states of several processes at once; see `together`."""
+
+FLIES = 1 << 31
+"""Bit of what is given in such a key: the rest is the number of a packet in flight, plus one."""
 
 MOST_PROMISED = 56
 """Most promises, each for some processes, that native code keeps: so many bits has an operation."""

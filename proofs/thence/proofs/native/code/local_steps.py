@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from thence.proofs.native.code.cells import (
     BROKEN,
+    FLIES,
     FOLLOWS,
     INPUT_BITS,
     RECENT_STEPS,
@@ -189,6 +190,11 @@ class LocalSteps:
         if self.shape.acts:
             first = emit.load(emit.pointer(emit.shared, Shared.OPERATIONS), self.operations_at(emit, entry))
             with emit.when(emit.compare(emit.both(first, 15), "==", Operation.ACT)):
+                if self.shape.flying:
+                    held = emit.reserve(self.layout.slots)
+                    with emit.each(0, state.unpack_network(held)) as at:
+                        found = then(emit.either(emit.load(held, at), FLIES))
+                        emit.store(emit.both(found, _HALF), node)
                 wrong = then(emit.down(first, 8))
                 with self._each(emit, wrong) as (operation, _):
                     self._break(emit, operation, parent)
