@@ -263,10 +263,10 @@ class StepJudge:
         if self._own and acts:
             yield from self._broken(self._own, self._alone(process, self.system.local(local)), (), acts)
 
-    def broken_together(self, locals_: Sequence[int], packets: Sequence[int], number: int) -> Iterator[int]:
+    def broken_together(self, locals_: Sequence[int], packets: Sequence[int], acts: Acts) -> Iterator[int]:
         """The same for the formulas that depend on the states of other processes, or on packets in flight."""
         states = [self.system.local(local) for local in locals_]
-        yield from self._broken(self._joint, states, list(map(self.system.packet, packets)), self.acts[number - 1])
+        yield from self._broken(self._joint, states, list(map(self.system.packet, packets)), acts)
 
     def _broken(
         self,

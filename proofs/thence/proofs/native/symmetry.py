@@ -21,6 +21,7 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Record, Type
 from thence.dsl.run.actions import Action, State, cause_of
 from thence.dsl.run.causality import History, Pending
+from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission
 from thence.dsl.run.local_steps import GivenCause
 from thence.dsl.run.system import System
@@ -203,6 +204,23 @@ class Symmetry:
         """The arguments of an input under the permutation."""
         types = self._inputs[action.name] if action.arguments else ()
         return tuple(renamed(part, type_, permutation) for part, type_ in zip(action.arguments, types, strict=True))
+
+    def acts(self, acts: Acts, permutation: Permutation) -> Acts:
+        """What a process does in a step, with all processes renamed."""
+        found: dict[tuple[str, str | None], tuple[Value, ...]] = {}
+        for (verb, kind), told in acts.items():
+            match verb:
+                case "delivers":
+                    types: tuple[Type, ...] = (PROCESS, MESSAGE)
+                case "receives":
+                    types = (PROCESS, *self._parameters[kind or ""], PROCESS)
+                case _:
+                    types = (PROCESS, *self._inputs[kind or ""])
+            found[verb, kind] = tuple(
+                tuple(renamed(part, type_, permutation) for part, type_ in zip(each, types, strict=True))
+                for each in told
+            )
+        return found
 
     def state(self, state: State, permutation: Permutation) -> State:
         """A global state with all processes renamed."""

@@ -44,12 +44,13 @@ from thence.proofs.native.invariants import LocalJudge, StepJudge, Together
 from thence.proofs.native.layout import Shape
 from thence.proofs.native.memory import Array
 from thence.proofs.native.progress_measure import Measure
-from thence.proofs.native.symmetry import Asymmetric, Symmetry
+from thence.proofs.native.symmetry import Asymmetric, Symmetry, inverse
 
 _WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
 _NODES = (1 << 31) - 1
 _INPUT = (1 << INPUT_BITS) - 1
 _SMALLEST = 1 << 12
+_OF_ACTION = "a formula about an action tells processes apart"
 
 
 @dataclass(slots=True)
@@ -236,7 +237,7 @@ class StepTable:
         if given & FLIES:
             return KNOWN | self._then(node, (given ^ FLIES) - 1) | self._list(()) << 32
         if self.together.is_whole(node):
-            broken = self.steps.broken_together(self.together.states(node), self.together.flying(node), given)
+            broken = self._broken_together(node, given)
             return KNOWN | self._list(tuple(self._breaks(len(self.judge.invariants) + at for at in broken))) << 32
         after = self._then(node, given // self.shape.places)
         owing: tuple[int, ...] = ()
@@ -321,7 +322,7 @@ class StepTable:
             found += self._operations_of(process, emission)
         found += self._breaks(self._broken(process, after))
         first = len(self.judge.invariants)
-        found += self._breaks(first + at for at in self.steps.broken_alone(process, local_after, acts))
+        found += self._breaks(first + at for at in self._broken_alone(process, local_after, acts))
         found += self._owing(*self.steps.said_by(process, local_after))
         return KNOWN | after | self._list(tuple(found)) << 32
 
@@ -357,6 +358,29 @@ class StepTable:
             for permutation, other in zip(self.symmetry.group, self.symmetry.locals(local), strict=True):
                 if self.judge.broken(permutation[process], other) != broken:
                     raise Asymmetric("an invariant tells processes apart")
+        return broken
+
+    def _broken_alone(self, process: int, local: int, acts: Acts) -> tuple[int, ...]:
+        """The formulas about what a process does that depend on nobody else, the same under all names."""
+        broken = tuple(self.steps.broken_alone(process, local, acts))
+        if self.symmetry is not None and self.steps.names and acts:
+            for permutation, other in zip(self.symmetry.group, self.symmetry.locals(local), strict=True):
+                renamed = self.symmetry.acts(acts, permutation)
+                if tuple(self.steps.broken_alone(permutation[process], other, renamed)) != broken:
+                    raise Asymmetric(_OF_ACTION)
+        return broken
+
+    def _broken_together(self, node: int, act: int) -> tuple[int, ...]:
+        """The other formulas about actions that are false after an act, the same under all names."""
+        states, packets, acts = self.together.states(node), self.together.flying(node), self.steps.acts[act - 1]
+        broken = tuple(self.steps.broken_together(states, packets, acts))
+        if self.symmetry is not None:
+            for at, permutation in enumerate(self.symmetry.group):
+                others = [self.symmetry.locals(states[process])[at] for process in inverse(permutation)]
+                flying = self.system.arranged(tuple(self.symmetry.packets(packet)[at] for packet in packets))
+                renamed = self.symmetry.acts(acts, permutation)
+                if tuple(self.steps.broken_together(others, flying, renamed)) != broken:
+                    raise Asymmetric(_OF_ACTION)
         return broken
 
     def _operations_of(self, process: int, emission: Emission) -> list[int]:
