@@ -224,9 +224,6 @@ class NativeEngine:
         if self._shape.owed:
             self._refuse("symmetry", "what is promised, and open, has the names of processes")
             return None
-        if self._shape.reactive:
-            self._refuse("symmetry", "messages are sent inside deliveries")
-            return None
         if self.request.system.interpreter.chooses:
             self._refuse("symmetry", "a step has several outcomes, by what it chooses")
             return None

@@ -264,6 +264,8 @@ class StepTable:
         if refusal is not None:
             self.entries.enter(key, refusal)
             return
+        if self.symmetry is not None:
+            self.symmetry.check_answers(asked.action, asked.message, local, made)
         ways = list(self._alternatives(local // self.shape.places, asked, made))
         if max(len(ways) >> 32 - at, self.packets_used + self.inputs.numbered >> INPUT_BITS):
             raise MemoryError("there are too many different steps")
@@ -298,7 +300,7 @@ class StepTable:
     def _entry_of(self, local: int, known: Input, answers: Reactions = ()) -> int:
         process, place = known.action.process, local % self.shape.places
         step = self.system.local_step(process, local // self.shape.places, known.action, known.message, answers)
-        if self.symmetry is not None:
+        if self.symmetry is not None and not answers:
             self.symmetry.check(known.action, known.message, local, step)
         if isinstance(step, Fault):
             return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
