@@ -87,7 +87,7 @@ class Sample:
 def why_not(system: System) -> str | None:
     """Why native code cannot explore this, if so."""
     if type(system) is not System:
-        return "messages are sent for ever"
+        return "sends are prompt" if system.workload.ends else "messages are sent for ever"
     if system.promises is not None and len(system.promises.instances) > MOST_PROMISED:
         promised = f"{len(system.promises.instances)} promises, each for some processes"
         return f"there are {promised}, native code takes {MOST_PROMISED}"

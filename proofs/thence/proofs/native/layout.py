@@ -131,9 +131,9 @@ def shape_of(system: System) -> Shape:
     return Shape(
         count, tuple(workload.sends), tuple(tuple(dict.fromkeys(each)) for each in choices), limits,
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
-        not system.protocol.network.reordering, "total_order" in system.protocol.properties, "causally_ordered" in system.protocol.properties,
-        system.interpreter.chooses,
-        workload.reactive, system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
+        not system.protocol.network.reordering, "total_order" in system.protocol.properties,
+        "causally_ordered" in system.protocol.properties, system.interpreter.chooses, workload.reactive,
+        system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
         0 if system.promises is None else len(system.promises.instances), is_joint(system),
         acts_jointly(system), sees_network(judged_in_steps(system.protocol)), system.companion is not None,
     )  # fmt: skip
@@ -282,8 +282,8 @@ class Layout:
         values: dict[str, Sequence[int]] = {
             "locals": numbers_of_locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
             "losses": (state.losses,), "owed": (state.owed,), "pasts": state.history.pasts, "due": due,
-            "pastof": pastof, "addressed": addressed, "order": order, "overtaken": overtaken, "follower": (state.follower,),
-            "network": [number + 1 for number in network],
+            "pastof": pastof, "addressed": addressed, "order": order, "overtaken": overtaken,
+            "follower": (state.follower,), "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:
@@ -332,8 +332,8 @@ class Layout:
             known = tuple(number // shape.places for number in known)
         return State(
             known, tuple(network if shape.fifo else reversed(network)),
-            History(read("pasts", shape.processes), tuple(pending), tuple(pairs), tuple(overtaken)), read("sends", shape.processes),
-            read("ticks", shape.processes * len(shape.counted)),
+            History(read("pasts", shape.processes), tuple(pending), tuple(pairs), tuple(overtaken)),
+            read("sends", shape.processes), read("ticks", shape.processes * len(shape.counted)),
             read("duplicates", 1)[0], read("losses", 1)[0], places, read("owed", 1)[0],
             follower=read("follower", 1)[0],
         )  # fmt: skip

@@ -149,10 +149,7 @@ class Transitions:
         before = sum(earlier is not None for earlier in shape.timers[:timer])
         with emit.each(0, shape.processes) as process:
             slot = emit.add(process, before * shape.processes)
-            if limit is None:
-                may = quiet
-            else:
-                may = emit.compare(current.read("ticks", slot), "<", limit)
+            may = quiet if limit is None else emit.compare(current.read("ticks", slot), "<", limit)
             with emit.when(may):
                 yield process, slot
 
