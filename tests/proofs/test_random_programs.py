@@ -1,4 +1,6 @@
-"""Drawn protocols whose applications follow drawn programs, with `when` and choices: the engines agree."""
+"""Drawn protocols whose applications follow drawn programs, with `when`, choices and timers, and sends inside
+deliveries: the engines agree.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def drawn_program(draw: Random, process: int, count: int) -> tuple[tuple[str, tu
 
 
 def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
-    """A protocol for single destinations without timers, and programs."""
+    """A protocol for single destinations, and programs."""
     more = Random(~seed)
     draw = next(each for each in (Draw(seed + 10_000 * step) for step in range(1_000)) if suits(each))
     text = draw.text()
@@ -46,13 +48,14 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
     )
     everybody = range(workload.processes)
     others = tuple(tuple(other for other in everybody if other != process) for process in everybody)
-    programmed = replace(workload, sends=sends, destinations=others, sending=ir.Finite(programs=programs))
+    sending = ir.Finite(programs=programs, reactive=more.random() < 0.3)
+    programmed = replace(workload, sends=sends, destinations=others, sending=sending)
     return protocol, programmed
 
 
 def suits(draw: Draw) -> bool:
     text = Draw(draw.seed).text()
-    return "delivery multicast" not in text and "delivery broadcast" not in text and "periodically" not in text
+    return "delivery multicast" not in text and "delivery broadcast" not in text
 
 
 @pytest.mark.long(but=("0",))
