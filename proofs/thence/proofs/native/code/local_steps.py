@@ -152,9 +152,10 @@ class LocalSteps:
         return emit.function
 
     def is_refused(self, emit: ThreadEmitter, entry: Value) -> Value:
-        """Whether a step is known, and the protocol or the program does not take it."""
+        """Whether a step is known not to be taken, by the protocol or the program. What is not known counts as taken."""
         first = emit.load(emit.pointer(emit.shared, Shared.OPERATIONS), self.operations_at(emit, entry))
-        return emit.compare(emit.both(first, 15), "==", Operation.REFUSE)
+        known = emit.compare(emit.both(first, 15), "==", Operation.REFUSE)
+        return emit.builder.and_(known, emit.nonzero(entry))
 
     @contextmanager
     def _each(self, emit: ThreadEmitter, entry: Value) -> Iterator[tuple[Value, Value]]:
