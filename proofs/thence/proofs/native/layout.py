@@ -43,7 +43,7 @@ class Shape:
         ordered: whether the history has the order of deliveries.
         overtakes: whether the history has what was overtaken.
         chooses: whether the protocol chooses in a local step.
-        reactive: whether the application may send inside a delivery.
+        reactive: whether the application may send inside a delivery, and sends at all.
         guarded: whether the protocol lets the application wait (`when`), or programs do.
         owed: how many promises there are, each for some processes.
         joint: whether something is judged by the states of several processes at once, see `Together`.
@@ -132,7 +132,8 @@ def shape_of(system: System) -> Shape:
         count, tuple(workload.sends), tuple(tuple(dict.fromkeys(each)) for each in choices), limits,
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
         not system.protocol.network.reordering, "total_order" in system.protocol.properties,
-        "causally_ordered" in system.protocol.properties, system.interpreter.chooses, workload.reactive,
+        "causally_ordered" in system.protocol.properties, system.interpreter.chooses,
+        workload.reactive and any(workload.sends),
         system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
         0 if system.promises is None else len(system.promises.instances), is_joint(system),
         acts_jointly(system), sees_network(judged_in_steps(system.protocol)), system.companion is not None,
