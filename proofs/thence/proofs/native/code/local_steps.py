@@ -152,7 +152,7 @@ class LocalSteps:
         return emit.function
 
     def is_refused(self, emit: ThreadEmitter, entry: Value) -> Value:
-        """Whether a step is known not to be taken, by the protocol or the program. What is not known counts as taken."""
+        """Whether the protocol or the program is known not to take a step; what is not known counts as taken."""
         first = emit.load(emit.pointer(emit.shared, Shared.OPERATIONS), self.operations_at(emit, entry))
         known = emit.compare(emit.both(first, 15), "==", Operation.REFUSE)
         return emit.builder.and_(known, emit.nonzero(entry))
