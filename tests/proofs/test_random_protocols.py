@@ -301,7 +301,7 @@ def compare(
     judged: tuple[str, ...] = JUDGED,
 ) -> None:
     """Fails where an engine differs from the interpreter."""
-    watched = ("total_order", "causally_ordered") if sum(workload.sends) % 2 else ("total_order",)
+    watched = ("total_order", "causally_ordered") if workload.processes == 3 else ("total_order",)
     protocol = replace(protocol, properties=(*protocol.properties, *watched))
     asked = frozenset((*judged, *(formula.name for formula in protocol.formulas)))
     request = ExplorationRequest(System(protocol, workload), asked, limit=most)
