@@ -36,8 +36,8 @@ from thence.proofs.native.spread import search as spread
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
-JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "delivered", "fault",
-          "deadlock_free")  # fmt: skip
+JUDGED = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "causally_ordered",
+          "delivered", "fault", "deadlock_free")  # fmt: skip
 
 CAPACITY = Sample(256, 64, 8).capacity
 """The same for all, so that code is generated once for all protocols of a shape."""
@@ -96,6 +96,18 @@ OF_TWO = (
     "f@p implies p = boss or n@boss <= most",
 )
 AT_REST = (*OF_TWO, "Q@p is empty", "not f@p")
+OF_ACTIONS = (
+    "when p delivers m: f@p or n@p <= 1",
+    "when p delivers m: m not in H@p",
+    "when p delivers m: forall q: process. q = p or k@q < 2 and not f@q",
+    "when p delivers m: forall MSG(a, x) in flight. a.src = m.src",
+    "when p delivers m: (count NOTE(...) in flight. true) = 0 and not near@p(m.src)",
+    "when p receives MSG(m, x) from j: Q@p.first.src = j",
+    "when p receives ACK() from j: exists CTL(q) from y to z in flight. q = p or y = j",
+    "when p receives CTL(q) from j: q in S@p or f@j",
+    "when p receives CTL(q) from j: q = boss or (forall ACK() from y to z in flight. z = p)",
+    "when p receives NOTE(m) from j: forall MSG(a, x) from y to z in flight. exists ACK() in flight ahead. y != p",
+)
 OF_ONE = ("n@p < 2", "p not in S@p", "Q@p.size < 2", "not f@p or k@p = 0")
 
 
@@ -162,6 +174,7 @@ class Draw:
         if more.random() < 0.2:
             at = next(at for at, line in enumerate(lines) if line == "  on causal_send(m):")
             lines[at] = f"  on causal_send(m) when {more.choice(CONDITIONS)}:"
+        acted = more.random() < 0.4
         if self.random.random() < 0.15:
             lines += self._handler("on flip(b: bool)", ["if b: f := not f", *self._steps(STEPS)])
         return "\n".join([
@@ -169,6 +182,7 @@ class Draw:
             f"  invariant linked: forall p, q: process. {one(OF_TWO)}",
             f"  invariant own: forall p: process. {one(OF_ONE)}",
             f"  reachable both: {one(('forall p: process. f@p', 'exists p: process. S@p.size > 1'))}",
+            *[f"  {more.choice(('invariant', 'invariant', 'reachable'))} acted: {more.choice(OF_ACTIONS)}"] * acted,
             f"  at rest settled: forall p, q: process. {Random(~self.seed).choice(AT_REST)}",
             "  property causal",
             "",
@@ -230,6 +244,8 @@ class Draw:
             workload = replace(workload, timers=(("fast", self.random.choice((0, 1, 2))),))
         given = (("most", self.random.choice((0, 2))), ("boss", self.random.randrange(count)))
         chosen = tuple(each for each in given if self.random.random() < 0.3)
+        if Random(self.seed + 2_000_003).random() < 0.2:
+            workload = replace(workload, sending=ir.Finite(reactive=True))
         return replace(workload, inputs=tuple(self._uses(protocol, count)), constants=chosen)
 
     def _uses(self, protocol: ir.Protocol, count: int) -> Iterator[ir.InputUse]:
@@ -285,7 +301,8 @@ def compare(
     judged: tuple[str, ...] = JUDGED,
 ) -> None:
     """Fails where an engine differs from the interpreter."""
-    protocol = replace(protocol, properties=(*protocol.properties, "total_order"))
+    watched = ("total_order", "causally_ordered") if workload.processes == 3 else ("total_order",)
+    protocol = replace(protocol, properties=(*protocol.properties, *watched))
     asked = frozenset((*judged, *(formula.name for formula in protocol.formulas)))
     request = ExplorationRequest(System(protocol, workload), asked, limit=most)
     tally.guarded += request.system.interpreter.has_guard

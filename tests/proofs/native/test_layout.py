@@ -37,7 +37,7 @@ LAYOUTS = [
     Layout(shape(1, 0), Capacity(1, 2, 1)),
     Layout(shape(32, 32), Capacity(20, 12, 11)),
     Layout(shape(2, 2, 2, timers=(3, None), inputs=(((1, 0, 2), 3),), duplicates=2, losses=1), Capacity(17, 9, 30)),
-    Layout(shape(2, 1, 2, choices=WIDE, ordered=True), Capacity(9, 7, 20)),
+    Layout(shape(2, 1, 2, choices=WIDE, ordered=True, overtakes=True), Capacity(9, 7, 20)),
 ]
 
 

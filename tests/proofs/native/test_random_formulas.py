@@ -46,6 +46,9 @@ STATED = {
     "got": "when p receives GO(f) from q: f = flag@p or flag@q",
     "there": "when p receives MSG(m) from q: kept@q is empty and flag@p",
     "single": "(count MSG(...) in flight. true) <= 1",
+    "over": "when p delivers m: (count MSG(...) in flight. true) = 0",
+    "alone": "when p receives GO(f) from q: forall GO(g) from x to y in flight. x = q and g = f",
+    "behind": "when p receives MSG(m) from q: forall GO(f) in flight. (exists MSG(n) in flight ahead. n.src = q) or f",
     "flies": "forall GO(f) from p to q in flight. f = flag@p or f = flag@q",
     "local": "forall p: process. flag@p or kept@p is empty",
     "pairs": "forall p, q: process. flag@p = flag@q or kept@p is empty",
@@ -140,7 +143,7 @@ def test_native_code_finds_what_the_interpreter_finds() -> None:
     tally = Counter[str]()
     for seed, protocol, workload in islice(systems(range(200), shapes=2), 10):
         assert differences(protocol, workload, tally) == [], seed
-    both = ("drained", "other", "local")
+    both = ("drained", "other", "local", "over")
     assert all(tally[f"{name} {verdict}"] for name in both for verdict in ("holds", "refuted")), tally
 
 
@@ -186,6 +189,10 @@ def takes_an_arrival_for_a_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StepTable, "_acts", acts)
 
 
+def sees_nothing_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Together, "flying", lambda self, node: ())
+
+
 def overlooks_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = NativeEngine._kinds
 
@@ -201,7 +208,7 @@ def overlooks_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     "plant",
     [
         opens_too_late, keeps_too_early, sees_the_first_only, forgets_what_is_done, judges_by_itself,
-        takes_an_arrival_for_a_timer, overlooks_the_network,
+        takes_an_arrival_for_a_timer, sees_nothing_in_flight, overlooks_the_network,
     ],
 )  # fmt: skip
 def test_a_planted_fault_is_found(plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from thence.dsl.load import library as library_files
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Message, Value
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Method
+from thence.proofs.explore.exploration import ExplorationRequest, Method
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import NativeEngine, Sample
 from thence.proofs.native.layout import shape_of
@@ -32,23 +32,55 @@ ANY = ((1, 2), (0, 2), (0, 1))
 def test_states_stand_for_their_renamings(explored: Explored, name: str) -> None:
     """All renamings of the states stored are the states; verdicts and lengths are kept."""
     for label, interpretation in explored(name):
-        request, expected = interpretation.request, interpretation.result
-        engine = NativeEngine(replace(request, reductions=frozenset({"symmetry"})))
-        found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
-        assert found.complete
-        lengths = {known: len(violation.steps) for known, violation in expected.violations.items()}
-        assert {known: len(violation.steps) for known, violation in found.violations.items()} == lengths, label
-        assert found.depth == expected.depth
-        assert ("symmetry" in found.reductions) != ("symmetry" in found.refused)
-        if not found.reductions:
-            assert found.states == expected.states, label
-            continue
-        assert engine.search is not None
-        symmetry = Symmetry(request.system, shape_of(request.system))
-        stored = [engine.search.store.state(number) for number in engine.search.store.numbers()]
-        orbits = [{symmetry.state(state, permutation) for permutation in symmetry.group} for state in stored]
-        assert sum(map(len, orbits)) == expected.states, label
-        assert set().union(*orbits) == interpretation.origins.keys(), label
+        assert_reduced(label, interpretation)
+
+
+def assert_reduced(label: str, interpretation: Interpretation) -> tuple[str, ...]:
+    """Fails where the search with symmetry differs; the reductions that were made."""
+    request, expected = interpretation.request, interpretation.result
+    engine = NativeEngine(replace(request, reductions=frozenset({"symmetry"})))
+    found = engine.run(Sample.of(request.system, interpretation.origins).capacity)
+    assert found.complete
+    lengths = {known: len(violation.steps) for known, violation in expected.violations.items()}
+    assert {known: len(violation.steps) for known, violation in found.violations.items()} == lengths, label
+    assert found.depth == expected.depth
+    assert ("symmetry" in found.reductions) != ("symmetry" in found.refused)
+    if not found.reductions:
+        assert found.states == expected.states, label
+        return ()
+    assert engine.search is not None
+    symmetry = Symmetry(request.system, shape_of(request.system))
+    stored = [engine.search.store.state(number) for number in engine.search.store.numbers()]
+    orbits = [{symmetry.state(state, permutation) for permutation in symmetry.group} for state in stored]
+    assert sum(map(len, orbits)) == expected.states, label
+    assert set().union(*orbits) == interpretation.origins.keys(), label
+    return found.reductions
+
+
+COUNTED = """
+protocol p:
+  network reliable, reordering
+  message MSG(m: message, v: nat) carries m
+  state: n: nat
+  on causal_send(m): send MSG(m, n) to m.dst
+  on receive MSG(m, v) from j:
+    deliver m
+    n := n + 1
+  property at_most_once, causally_ordered
+  invariant later: when p delivers m: forall q: process. n@p <= n@q + 1
+  invariant over: when p delivers m: forall MSG(a, v) from x to y in flight. x = m.src or v = 0
+  reachable met: when p receives MSG(m, v) from q: n@p = 2 and v = 1
+"""
+
+
+def test_answers_and_actions_are_renamed(specify: Specify) -> None:
+    """What is overtaken, what is sent inside deliveries, and what is said of actions."""
+    (protocol,) = specify(COUNTED).protocols
+    workload = ir.Workload(2, (2, 2), ((1,), (0,)), sending=ir.Finite(reactive=True))
+    asked = frozenset({"fault", *protocol.properties, *(each.name for each in protocol.formulas)})
+    interpretation = Interpretation(ExplorationRequest(System(protocol, workload), asked))
+    assert interpretation.run().violations.keys() == {"causally_ordered", "later", "over", "met"}
+    assert assert_reduced("p", interpretation)
 
 
 QUOTIENTS = {

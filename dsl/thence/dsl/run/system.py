@@ -263,12 +263,17 @@ class System:
 
     def by_choice(self, state: State, action: Action) -> Iterator[Action]:
         """The action with each script of choices that its step may follow; mostly just the action."""
+        subject = self._subject(state, action)
+        return self.by_script(state.locals[action.process], action, subject, self._reactions(state, action))
+
+    def by_script(
+        self, local: int, action: Action, message: Message | None, reactions: Reactions = ()
+    ) -> Iterator[Action]:
+        """The same in a local state. `message`: what the action sends; `reactions`: what is sent inside deliveries."""
         if not self.interpreter.chooses:
             yield action
             return
-        process, message = action.process, self._subject(state, action)
-        given = cause_of(action, message)
-        for script in self.steps.scripts(process, state.locals[process], given, self._reactions(state, action)):
+        for script in self.steps.scripts(action.process, local, cause_of(action, message), reactions):
             yield action._replace(script=script)
 
     def slot(self, action: Action) -> int | None:
@@ -290,23 +295,29 @@ class System:
 
     def _reacting(self, state: State, action: Action) -> Iterator[Action]:
         """The same action, with a message that the application sends inside one of its deliveries."""
+        if self.workload.reactive:
+            local, made = state.locals[action.process], self._made(state, action)
+            for each in self.reacting(local, action, self._subject(state, action), made):
+                if self._in_program(state, each):
+                    yield each
+
+    def reacting(self, local: int, action: Action, message: Message | None, made: int) -> Iterator[Action]:
+        """The same in a local state, whatever the program: the process has sent `made` messages, with that of the
+        action."""
         process = action.process
-        made = state.sends[process] + (action.kind == "send")
-        if not self.workload.reactive or made >= self.workload.sends[process]:
+        if made >= self.workload.sends[process]:
             return
-        before, subject = state.locals[process], self._subject(state, action)
-        steps = [self.local_step(process, before, each, subject) for each in self.by_choice(state, action)]
+        steps = [self.local_step(process, local, each, message) for each in self.by_script(local, action, message)]
         deliveries = [
             sum(isinstance(one, Delivered) for one in step.emissions) for step in steps if not isinstance(step, Fault)
         ]
         for number in range(max(deliveries, default=0)):
             for destinations in self.workload.choices(process):
                 with_reaction = action._replace(reactions=((number, destinations),))
-                messages = self._reactions(state, with_reaction)
-                for reacting in self.by_choice(state, with_reaction):
-                    known = self.local_step(process, before, reacting, subject, messages)
-                    if _has_reacted(known) and self._in_program(state, reacting):
-                        yield reacting
+                messages = self.answers(with_reaction, made)
+                for each in self.by_script(local, with_reaction, message, messages):
+                    if _has_reacted(self.local_step(process, local, each, message, messages)):
+                        yield each
 
     def _subject(self, state: State, action: Action) -> Message | None:
         """The message that the action sends, if it is a send."""
@@ -314,9 +325,16 @@ class System:
 
     def _reactions(self, state: State, action: Action) -> Reactions:
         """The messages of the action's reactions."""
-        if not action.reactions:
-            return ()
-        first = state.sends[action.process] + (action.kind == "send")
+        return self.answers(action, self._made(state, action)) if action.reactions else ()
+
+    @staticmethod
+    def _made(state: State, action: Action) -> int:
+        """How many messages the process has sent, with that of the action."""
+        return state.sends[action.process] + (action.kind == "send")
+
+    @staticmethod
+    def answers(action: Action, first: int) -> Reactions:
+        """The messages of the action's reactions; the first of them has this number."""
         return tuple(
             (number, Message(action.process, first + position, destinations))
             for position, (number, destinations) in enumerate(action.reactions)

@@ -70,7 +70,7 @@ class FilledSearch(NativeSearch):
     @property
     def _spare(self) -> int:
         """Room that is kept free: numbers that threads take and do not use, and the successors of one state."""
-        return self.allotment.threads * BLOCK + self.layout.branching
+        return self.allotment.threads * BLOCK + self.branching
 
     # --- what is in memory -----------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class FilledSearch(NativeSearch):
             self.team.rehash(store.numbered)
         store.shared[Shared.ROOM] = self.room
         left = min(self.room, store.index.length // 2) - store.numbered - spare
-        return max(0, min(PIECE, left // self.layout.branching))
+        return max(0, min(PIECE, left // self.branching))
 
     def reach(self, pause: Callable[[], None], *, wholly: bool = False) -> int:
         """Expands the states that the store holds, as far as there is room for what they reach; how many. `wholly`:
@@ -309,7 +309,7 @@ class DiskSearch(LevelledSearch):
 
     def _looking_back(self) -> Callable[[int, Row], Row | None]:
         back = FilledSearch(self.request, self.table, self.capacity, Allotment(self.allotment.memory // 4, 1))
-        most = max(1, back.room // (2 * self.layout.branching))
+        most = max(1, back.room // (2 * self.branching))
 
         def before(level: int, row: Row) -> Row | None:
             levels = self.files.level(level, back.store.states, most)

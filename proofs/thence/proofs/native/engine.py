@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
-from thence.dsl.ir.observability import judged_in_states, judged_in_steps, sees_network
+from thence.dsl.ir.observability import judged_in_states, judged_in_steps
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
 from thence.dsl.run.actions import State
 from thence.dsl.run.choices import TooManyOutcomes
@@ -87,19 +87,11 @@ class Sample:
 def why_not(system: System) -> str | None:
     """Why native code cannot explore this, if so."""
     if type(system) is not System:
-        return "messages are sent for ever"
-    if system.workload.programs and system.interpreter.has_timer:
-        return "the application follows programs, which keep timers from firing"
-    if system.workload.reactive:
-        return "messages are sent inside deliveries"
+        return "sends are prompt" if system.workload.ends else "messages are sent for ever"
     if system.promises is not None and len(system.promises.instances) > MOST_PROMISED:
         promised = f"{len(system.promises.instances)} promises, each for some processes"
         return f"there are {promised}, native code takes {MOST_PROMISED}"
-    if "causally_ordered" in system.protocol.properties:
-        return "`causally_ordered` is judged by the interpreter"
     of_steps = judged_in_steps(system.protocol)
-    if sees_network(of_steps):
-        return "a formula about an action speaks of packets in flight"
     if len(names_of_steps(system.protocol)) > MOST_INVARIANTS:
         return f"there are {len(of_steps)} formulas about actions, native code takes {MOST_INVARIANTS}"
     messages = sum(system.workload.sends)
@@ -231,9 +223,6 @@ class NativeEngine:
             return None
         if self._shape.owed:
             self._refuse("symmetry", "what is promised, and open, has the names of processes")
-            return None
-        if self.request.system.of_steps:
-            self._refuse("symmetry", "a formula is about an action")
             return None
         if self.request.system.interpreter.chooses:
             self._refuse("symmetry", "a step has several outcomes, by what it chooses")
@@ -501,10 +490,18 @@ class NativeEngine:
         stated = self.request.system.protocol.promises
         return [promise.name for promise in stated if promise.name in self.request.properties]
 
-    def _judge_tails(self, search: NativeSearch, sieve: Sieve, names: Sequence[str]) -> None:
-        """Whether a fair run starves a message, or what is promised, from one of the states on that are new."""
+    def _judge_tails(
+        self, search: NativeSearch, sieve: Sieve, names: Sequence[str], *, everywhere: bool = False
+    ) -> None:
+        """Whether a fair run starves a message, or what is promised, from one of the states on that are new.
+
+        Where a fair run rests, only states are judged in which nothing can arrive, unless `everywhere` is asked for.
+        """
+        rests = self._is_fair_to_packets and not everywhere
         for number in sieve.fresh():
             state = search.store.state(number)
+            if rests and not self.request.system.is_quiet(state):
+                continue
             for name in names:
                 tails = self._tails[name]
                 if name in self.refuted:
@@ -551,9 +548,11 @@ class NativeEngine:
             return
         if not self._arrivals_end and self._is_fair_to_packets:
             if DELIVERED in live:
-                self._judge_tails(search, Sieve(search, *self._with_tails(quiet=False)), [DELIVERED])
+                everything = Sieve(search, *self._with_tails(quiet=False))
+                self._judge_tails(search, everything, [DELIVERED], everywhere=True)
             if self._promised:
-                self._judge_tails(search, Sieve(search, *self._with_promises(quiet=False)), self._promised)
+                everything = Sieve(search, *self._with_promises(quiet=False))
+                self._judge_tails(search, everything, self._promised, everywhere=True)
         for name in live:
             if name in self._starved_after and name not in self.refuted:
                 self._starves(search, name, self._starved_after[name])

@@ -19,7 +19,7 @@ from thence.dsl.run.broken import broken_invariant
 from thence.dsl.run.evaluate import Acts, Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault
+from thence.dsl.run.values import Fault, Packet
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,9 @@ def _process(owner: ir.Expr | None, values: Mapping[str, int]) -> int | None:
 
 
 def is_own(formula: ir.NamedFormula) -> bool:
-    """Whether a formula about actions reads the state of no process but the one that acts."""
+    """Whether a formula about actions reads the state of no process but the one that acts, and no packet in flight."""
+    if sees_network(formula):
+        return False
     acting = {node.name for node in nodes(formula) if isinstance(node, ir.Bound) and isinstance(node.domain, ir.Acted)}
 
     def acts(owner: ir.Expr | None) -> bool:
@@ -179,7 +181,7 @@ def names_of_steps(protocol: ir.Protocol) -> tuple[str, ...]:
 
 
 def acts_jointly(system: System) -> bool:
-    """Whether some formula about an action reads the state of a process that does not act."""
+    """Whether some formula about an action reads the state of a process that does not act, or a packet in flight."""
     return not all(map(is_own, judged_in_steps(system.protocol)))
 
 
@@ -259,18 +261,23 @@ class StepJudge:
     def broken_alone(self, process: int, local: int, acts: Acts) -> Iterator[int]:
         """The formulas, by position, that are not true right after a step of the process to a local state."""
         if self._own and acts:
-            yield from self._broken(self._own, self._alone(process, self.system.local(local)), acts)
+            yield from self._broken(self._own, self._alone(process, self.system.local(local)), (), acts)
 
-    def broken_together(self, locals_: Sequence[int], number: int) -> Iterator[int]:
-        """The same for the formulas that depend on the states of other processes."""
+    def broken_together(self, locals_: Sequence[int], packets: Sequence[int], acts: Acts) -> Iterator[int]:
+        """The same for the formulas that depend on the states of other processes, or on packets in flight."""
         states = [self.system.local(local) for local in locals_]
-        yield from self._broken(self._joint, states, self.acts[number - 1])
+        yield from self._broken(self._joint, states, list(map(self.system.packet, packets)), acts)
 
     def _broken(
-        self, formulas: tuple[tuple[str, Evaluator], ...], states: Sequence[LocalState], acts: Acts
+        self,
+        formulas: tuple[tuple[str, Evaluator], ...],
+        states: Sequence[LocalState],
+        flying: Sequence[Packet],
+        acts: Acts,
     ) -> Iterator[int]:
         protocol = self.system.protocol
-        frame = Frame(processes=self.system.workload.processes, all_states=states, acted=acts)
+        frame = Frame(processes=self.system.workload.processes, all_states=states, flying=flying, acted=acts)
+        frame.fifo = not protocol.network.reordering
         for name, holds in formulas:
             try:
                 fault = None
@@ -285,24 +292,43 @@ class StepJudge:
 class Together:
     """Numbers for the states of the first processes: 0 for those of none, then one for each further state.
 
-    So the states of all processes have a number, which native code finds by one look-up for each process.
+    So the states of all processes have a number, which native code finds by one look-up for each process. They and the
+    first packets in flight have one, too, as far as formulas about actions speak of packets of their kind.
     """
 
-    processes: int
+    system: System
+    _spoken_of: frozenset[str] = field(init=False)
     _nodes: list[tuple[int, ...]] = field(init=False, default_factory=lambda: [()])
     _numbers: dict[tuple[int, int], int] = field(init=False, default_factory=dict)
 
+    def __post_init__(self) -> None:
+        formulas = judged_in_steps(self.system.protocol)
+        self._spoken_of = frozenset(node.kind for node in nodes(formulas) if isinstance(node, ir.InFlight))
+
+    @property
+    def processes(self) -> int:
+        """How many processes there are."""
+        return self.system.workload.processes
+
     def states(self, node: int) -> tuple[int, ...]:
         """The states that the number stands for."""
-        return self._nodes[node]
+        return self._nodes[node][: self.processes]
+
+    def flying(self, node: int) -> tuple[int, ...]:
+        """The packets that the number stands for, as states have them."""
+        packets = self._nodes[node][self.processes :]
+        return packets[::-1] if self.system.protocol.network.reordering else packets
 
     def is_whole(self, node: int) -> bool:
         """Whether the number stands for states of all processes."""
-        return len(self._nodes[node]) == self.processes
+        return len(self._nodes[node]) >= self.processes
 
-    def then(self, node: int, local: int) -> int:
-        """The number of the same states and that of the next process."""
-        known = self._numbers.setdefault((node, local), len(self._nodes))
+    def then(self, node: int, number: int) -> int:
+        """The number of the same and the state of the next process, or, behind those of all, the next packet, as packed
+        states have them."""
+        if self.is_whole(node) and self.system.packet(number).kind not in self._spoken_of:
+            return node
+        known = self._numbers.setdefault((node, number), len(self._nodes))
         if known == len(self._nodes):
-            self._nodes.append((*self._nodes[node], local))
+            self._nodes.append((*self._nodes[node], number))
         return known

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
+from thence.dsl.ir.observability import judged_in_steps, sees_network
 from thence.dsl.run.actions import State
 from thence.dsl.run.causality import History, Pending
 from thence.dsl.run.system import System
@@ -40,11 +41,14 @@ class Shape:
         timers: for each timer, how often that of a process may fire; None: at any time when no packet is in flight.
         inputs: for each input, how often each process may have it, and with how many choices of arguments.
         ordered: whether the history has the order of deliveries.
-        chooses: whether a local step may have alternatives, by what the protocol chooses.
+        overtakes: whether the history has what was overtaken.
+        chooses: whether the protocol chooses in a local step.
+        reactive: whether the application may send inside a delivery, and sends at all.
         guarded: whether the protocol lets the application wait (`when`), or programs do.
         owed: how many promises there are, each for some processes.
         joint: whether something is judged by the states of several processes at once, see `Together`.
         acts: whether formulas about actions are.
+        flying: whether some of these speak of packets in flight.
         places: how many places programs have. Where there are some, the number of a local state in a packed state is
             that of the interpreter's local state times `places`, plus the place in the process's program.
         followed: whether a companion follows each step.
@@ -59,12 +63,15 @@ class Shape:
     losses: int
     fifo: bool
     ordered: bool
+    overtakes: bool = False
     chooses: bool = False
+    reactive: bool = False
     guarded: bool = False
     places: int = 1
     owed: int = 0
     joint: bool = False
     acts: bool = False
+    flying: bool = False
     followed: bool = False
 
     @property
@@ -87,6 +94,16 @@ class Shape:
     def occurrences(self) -> int:
         """How many timers and inputs, with arguments, there are of all processes: their numbers come first."""
         return self.processes * (len(self.timers) + sum(choices for _, choices in self.inputs))
+
+    @property
+    def varies(self) -> bool:
+        """Whether a local step may have alternatives, by what the protocol chooses or the application answers."""
+        return self.chooses or self.reactive
+
+    @property
+    def made_bits(self) -> int:
+        """Bits for how many messages a process has sent, where its steps depend on that."""
+        return max(self.sends).bit_length() if self.reactive else 0
 
     @property
     def multicast(self) -> bool:
@@ -114,10 +131,12 @@ def shape_of(system: System) -> Shape:
     return Shape(
         count, tuple(workload.sends), tuple(tuple(dict.fromkeys(each)) for each in choices), limits,
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
-        not system.protocol.network.reordering, "total_order" in system.protocol.properties, system.interpreter.chooses,
+        not system.protocol.network.reordering, "total_order" in system.protocol.properties,
+        "causally_ordered" in system.protocol.properties, system.interpreter.chooses,
+        workload.reactive and any(workload.sends),
         system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
         0 if system.promises is None else len(system.promises.instances), is_joint(system),
-        acts_jointly(system), system.companion is not None,
+        acts_jointly(system), sees_network(judged_in_steps(system.protocol)), system.companion is not None,
     )  # fmt: skip
 
 
@@ -183,7 +202,8 @@ class Layout:
     promises that are open; `pasts`: by process, a mask of messages; `due`: by process, the mask of the messages that it
     must still deliver; `addressed`: by process, those of which it is a destination, where that is needed; `pastof`: by
     message, its causal past, zero once it is delivered; `order`: by message, those that some process delivered after
-    it; `follower`: the number of the companion's state; `network`: packet numbers plus one, then zeros. On reordering
+    it; `overtaken`: by process, those that it must still deliver, though it delivered one that they happened before;
+    `follower`: the number of the companion's state; `network`: packet numbers plus one, then zeros. On reordering
     networks the packets are descending, on FIFO networks by channel, then in sending order.
 
     `group`: permutations of processes up to which states are stored, none for all states as they are.
@@ -211,6 +231,7 @@ class Layout:
             "addressed": (shape.processes, shape.messages if shape.chosen else 0),
             "pastof": (shape.messages, shape.messages),
             "order": (shape.messages, shape.messages if shape.ordered else 0),
+            "overtaken": (shape.processes, shape.messages if shape.overtakes else 0),
             "follower": (1, self.capacity.follower_bits if shape.followed else 0),
         }
         placed = {name: Field(name, bits, _placed(count, bits, free)) for name, (count, bits) in wanted.items()}
@@ -252,6 +273,9 @@ class Layout:
                 due[process] |= 1 << bit
         for early, late in state.history.order:
             order[address(early)] |= 1 << address(late)
+        overtaken = [0] * shape.processes
+        for message, process in state.history.overtaken:
+            overtaken[process] |= 1 << address(message)
         network = state.network if shape.fifo else reversed(state.network)
         numbers_of_locals = [number * shape.places for number in state.locals]
         if state.places:
@@ -259,8 +283,8 @@ class Layout:
         values: dict[str, Sequence[int]] = {
             "locals": numbers_of_locals, "sends": state.sends, "ticks": state.ticks, "duplicates": (state.duplicates,),
             "losses": (state.losses,), "owed": (state.owed,), "pasts": state.history.pasts, "due": due,
-            "pastof": pastof, "addressed": addressed, "order": order, "follower": (state.follower,),
-            "network": [number + 1 for number in network],
+            "pastof": pastof, "addressed": addressed, "order": order, "overtaken": overtaken,
+            "follower": (state.follower,), "network": [number + 1 for number in network],
         }  # fmt: skip
         for name, numbers in values.items():
             if fields[name].bits:
@@ -295,6 +319,13 @@ class Layout:
             for other, late in enumerate(messages)
             if order[bit] >> other & 1
         ]
+        passed = read("overtaken", shape.processes)
+        overtaken = [
+            (message, process)
+            for bit, message in enumerate(messages)
+            for process, mask in enumerate(passed)
+            if mask >> bit & 1
+        ]
         network = [number - 1 for number in self.fields["network"].read(words) if number]
         known = read("locals", 0)
         places = tuple(number % shape.places for number in known) if shape.places > 1 else ()
@@ -302,8 +333,8 @@ class Layout:
             known = tuple(number // shape.places for number in known)
         return State(
             known, tuple(network if shape.fifo else reversed(network)),
-            History(read("pasts", shape.processes), tuple(pending), tuple(pairs)), read("sends", shape.processes),
-            read("ticks", shape.processes * len(shape.counted)),
+            History(read("pasts", shape.processes), tuple(pending), tuple(pairs), tuple(overtaken)),
+            read("sends", shape.processes), read("ticks", shape.processes * len(shape.counted)),
             read("duplicates", 1)[0], read("losses", 1)[0], places, read("owed", 1)[0],
             follower=read("follower", 1)[0],
         )  # fmt: skip

@@ -90,6 +90,8 @@ class Measure:
             if isinstance(emission, Sent):
                 kind = self._kinds[emission.kind]
                 parts[kind] = parts.get(kind, 0) + 1
+            elif emission.then is not None:
+                parts[SENDS] = parts.get(SENDS, 0) + 1
         grown = map(sub, self._size(after), self._size(before))
         return tuple(map(add, self._change(parts), (*[0] * (LOSSES + 1 + len(self._kinds)), *grown)))
 

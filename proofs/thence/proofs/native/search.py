@@ -15,7 +15,7 @@ from thence.proofs.native.code.kernel import compile_kernel
 from thence.proofs.native.layout import Capacity, Layout
 from thence.proofs.native.memory import Allotment, Array
 from thence.proofs.native.renaming import Renaming
-from thence.proofs.native.state_store import StateStore
+from thence.proofs.native.state_store import OutOfMemory, StateStore
 from thence.proofs.native.tables import StepTable
 from thence.proofs.native.workers import PIECE, Team, Worker
 
@@ -84,6 +84,11 @@ class NativeSearch:
         return self.store.bytes_used
 
     @property
+    def branching(self) -> int:
+        """Most transitions of a state, by the steps that are known."""
+        return self.layout.branching * self.table.alternatives
+
+    @property
     def frontier(self) -> int:
         """How many states are still to be expanded, holes included."""
         return self.store.numbered - self.layer
@@ -128,7 +133,10 @@ class NativeSearch:
             asked = []
             done = 0
             while done < again.length:
-                stop = min(again.length, done + self._piece())
+                piece = self._piece()
+                if not piece:
+                    raise OutOfMemory
+                stop = min(again.length, done + piece)
                 asked += self._expand(done, stop, again)
                 done = stop
 
@@ -139,14 +147,14 @@ class NativeSearch:
         are deferred.
         """
         store, limit = self.store, self.request.limit
-        most = self.allotment.threads * (self.layout.branching + BLOCK)
+        most = self.allotment.threads * (self.branching + BLOCK)
         while 2 * store.numbered > store.index.length or 2 * store.index.length < 10 * most:
             store.enlarge_index(4 if store.index.length < self.large_index else 2)
             self.team.rehash(store.numbered)
         store.shared[Shared.ROOM] = store.numbered + store.spare(most) - most
         if limit is None:
             return PIECE
-        return max(1, min(PIECE, (limit - self.state_count) // max(self.layout.branching, 1)))
+        return max(1, min(PIECE, (limit - self.state_count) // max(self.branching, 1)))
 
     def _expand(self, start: int, end: int, chosen: Array | None) -> list[int]:
         """Expands some states; gives those that must be expanded again now that the steps they asked for are known."""

@@ -21,6 +21,7 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE, PROCESS, Collection, Map, Record, Type
 from thence.dsl.run.actions import Action, State, cause_of
 from thence.dsl.run.causality import History, Pending
+from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission
 from thence.dsl.run.local_steps import GivenCause
 from thence.dsl.run.system import System
@@ -122,6 +123,7 @@ class Symmetry:
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _checked: set[tuple[int, GivenCause, int]] = field(init=False, default_factory=set)
+    _answered: set[tuple[int, GivenCause, int, int]] = field(init=False, default_factory=set)
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
     _inputs: dict[str, tuple[Type, ...]] = field(init=False)
     _then: tuple[tuple[int, ...], ...] = field(init=False)
@@ -204,6 +206,23 @@ class Symmetry:
         types = self._inputs[action.name] if action.arguments else ()
         return tuple(renamed(part, type_, permutation) for part, type_ in zip(action.arguments, types, strict=True))
 
+    def acts(self, acts: Acts, permutation: Permutation) -> Acts:
+        """What a process does in a step, with all processes renamed."""
+        found: dict[tuple[str, str | None], tuple[Value, ...]] = {}
+        for (verb, kind), told in acts.items():
+            match verb:
+                case "delivers":
+                    types: tuple[Type, ...] = (PROCESS, MESSAGE)
+                case "receives":
+                    types = (PROCESS, *self._parameters[kind or ""], PROCESS)
+                case _:
+                    types = (PROCESS, *self._inputs[kind or ""])
+            found[verb, kind] = tuple(
+                tuple(renamed(part, type_, permutation) for part, type_ in zip(each, types, strict=True))
+                for each in told
+            )
+        return found
+
     def state(self, state: State, permutation: Permutation) -> State:
         """A global state with all processes renamed."""
         at = self.group.index(permutation)
@@ -242,7 +261,8 @@ class Symmetry:
             (renamed_message(early, permutation), renamed_message(late, permutation)) for early, late in history.order
         ]
         pasts = tuple(mask(history.pasts[back[process]]) for process in range(len(permutation)))
-        return History(pasts, tuple(sorted(pending)), tuple(sorted(order)))
+        late = [(renamed_message(message, permutation), permutation[process]) for message, process in history.overtaken]
+        return History(pasts, tuple(sorted(pending)), tuple(sorted(order)), tuple(sorted(late)))
 
     # --- the check ---------------------------------------------------------------------------
 
@@ -260,12 +280,7 @@ class Symmetry:
             return
         outcome = None if step is None else self._outcome(action.process, step)
         for at, permutation in enumerate(self.group):
-            other = action._replace(
-                process=permutation[action.process],
-                destinations=tuple(sorted(permutation[target] for target in action.destinations)),
-                packet=self.packets(action.packet)[at] if action.packet >= 0 else -1,
-                arguments=self._renamed_input(action, permutation),
-            )
+            other = self._renamed_action(action, at)
             renamed_to = None if message is None else renamed_message(message, permutation)
             place = self.locals(local)[at]
             self._checked.add((other.process, cause_of(other, renamed_to), place))
@@ -277,6 +292,49 @@ class Symmetry:
             if not self._same(outcome, self._outcome(other.process, found), at):
                 names = f"p{action.process} and p{other.process}"
                 raise Asymmetric(f"what {names} do in `{action.kind}` differs by more than their names")
+
+    def check_answers(self, action: Action, message: Message | None, local: int, made: int) -> None:
+        """Checks the same of what the application may send inside deliveries of the step. `made`: how many messages the
+        process has sent before.
+
+        Raises:
+            Asymmetric: otherwise.
+        """
+        if (action.process, cause_of(action, message), local, made) in self._answered:
+            return
+        found = list(self.system.reacting(local, action, message, made))
+        for at, permutation in enumerate(self.group):
+            other, place = self._renamed_action(action, at), self.locals(local)[at]
+            renamed_to = None if message is None else renamed_message(message, permutation)
+            self._answered.add((other.process, cause_of(other, renamed_to), place, made))
+            expected = {self._renamed_action(each, at): self._answer(each, message, local, made) for each in found}
+            there = {
+                each: self._answer(each, renamed_to, place, made)
+                for each in self.system.reacting(place, other, renamed_to, made)
+            }
+            alike = expected.keys() == there.keys()
+            if not alike or not all(self._same(expected[each], there[each], at) for each in there):
+                names = f"p{action.process} and p{other.process}"
+                raise Asymmetric(f"what {names} may send inside deliveries differs by more than their names")
+
+    def _answer(self, action: Action, message: Message | None, local: int, made: int) -> _Outcome | None:
+        step = self.system.local_step(action.process, local, action, message, self.system.answers(action, made))
+        return self._outcome(action.process, step)
+
+    def _renamed_action(self, action: Action, at: int) -> Action:
+        """The action under the permutation of this number."""
+        permutation = self.group[at]
+
+        def to(others: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(sorted(permutation[other] for other in others))
+
+        return action._replace(
+            process=permutation[action.process],
+            destinations=to(action.destinations),
+            packet=self.packets(action.packet)[at] if action.packet >= 0 else -1,
+            arguments=self._renamed_input(action, permutation),
+            reactions=tuple((number, to(others)) for number, others in action.reactions),
+        )
 
     def check_taken(self) -> None:
         """Checks every local step that the system has taken, also those of runs that go on after the search's.
@@ -297,13 +355,17 @@ class Symmetry:
             self.check(action, message, local, self.system.local_step(process, local, action, message))
 
     def _outcome(self, process: int, step: tuple[int, tuple[Emission, ...]] | Fault) -> _Outcome | None:
-        """The local state that a step leads to, with the packets, by number, and the messages delivered."""
+        """The local state that a step leads to, with the packets, by number, and the messages delivered or
+        sent inside a delivery."""
         if isinstance(step, Fault):
             return None
-        return step[0], [
-            emission.message if isinstance(emission, Delivered) else self.system.packet_number(process, emission)
-            for emission in step[1]
-        ]
+        found: list[int | Message] = []
+        for emission in step[1]:
+            if isinstance(emission, Delivered):
+                found += [emission.message, *([] if emission.then is None else [emission.then])]
+            else:
+                found.append(self.system.packet_number(process, emission))
+        return step[0], found
 
     def _same(self, one: _Outcome | None, other: _Outcome | None, at: int) -> bool:
         """Whether the second is the first under a permutation; two faults are the same."""

@@ -2,11 +2,13 @@
 
 The interpreter alone defines the steps of handlers: here its answers are written down. A step's key is the number
 of the local state, and the input. Its entry is the local state after it, and a list of operations on the rest of the
-global state; equal lists are kept once. Where the protocol chooses, the input in a key also has the number of an
-alternative, and an entry says whether there is a further one.
+global state; equal lists are kept once. Where steps have alternatives, a key also has the number of one, and how many
+messages the process has sent, if it may send one inside a delivery; and an entry says whether there is a further one.
+All alternatives of a step become known at once.
 
 What is judged by the states of several processes has keys of its own: the number of the states of the first processes,
-and the next one's; or the number of the states of all, and that of what was done in the step. See `Together`.
+and the next one's; or the number of the states of all, and that of what was done in the step. Where that speaks of
+packets in flight, these come in between, one after the other. See `Together`.
 
 The steps of a companion are entries, too. Their keys have the number of its state and of the act that it sees, and
 their entries its state after it.
@@ -14,21 +16,23 @@ their entries its state after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from thence.dsl.run.actions import acts_of, cause_of
+from thence.dsl.run.actions import Action, acts_of, cause_of
 from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission, Sent
+from thence.dsl.run.interpreter import Reactions
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 from thence.proofs.links.following import Following, companion_of
 from thence.proofs.native.code.cells import (
-    ALTERNATIVE,
     BROKEN,
     FINDINGS,
+    FLIES,
     FOLLOWS,
+    INPUT_BITS,
     KNOWN,
     MORE,
     STEP_FACTOR,
@@ -40,12 +44,13 @@ from thence.proofs.native.invariants import LocalJudge, StepJudge, Together
 from thence.proofs.native.layout import Shape
 from thence.proofs.native.memory import Array
 from thence.proofs.native.progress_measure import Measure
-from thence.proofs.native.symmetry import Asymmetric, Symmetry
+from thence.proofs.native.symmetry import Asymmetric, Symmetry, inverse
 
 _WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
 _NODES = (1 << 31) - 1
-_INPUT = (1 << ALTERNATIVE) - 1
+_INPUT = (1 << INPUT_BITS) - 1
 _SMALLEST = 1 << 12
+_OF_ACTION = "a formula about an action tells processes apart"
 
 
 @dataclass(slots=True)
@@ -134,7 +139,8 @@ class WordLists:
 class StepTable:
     """The steps known so far: `entries` by key, with lists of `operations`.
 
-    `packets` holds, by number plus one, the receiver, and, in the upper half, the channel. `checks`: whether network
+    `packets` holds, by number plus one, the receiver, and, in the upper half, the channel; and first the most
+    alternatives of a step. `checks`: whether network
     sends are judged. `judge` says which invariants a step breaks; `symmetry` checks steps, and `measure` sees them.
     `locals_noted` and `packets_noted` have the numbers that native code may meet, in the order in which they came up,
     closed under the symmetry; `locals_used` and `packets_used` are above all of them. `companion` follows the system.
@@ -160,9 +166,10 @@ class StepTable:
 
     def __post_init__(self) -> None:
         self.packets = Array(1 << 24)
+        self.packets[0] = 1
         self.companion = companion_of(self.system)
         self.inputs = Inputs(self.system, self.shape)
-        self.steps, self.together = StepJudge(self.system), Together(self.shape.processes)
+        self.steps, self.together = StepJudge(self.system), Together(self.system)
         for local in self.system.initial().locals:
             self._note_local(local * self.shape.places)
 
@@ -170,6 +177,11 @@ class StepTable:
     def names(self) -> tuple[str, ...]:
         """The properties that operations BREAK, by position."""
         return (*(invariant.name for invariant in self.judge.invariants), *self.steps.names)
+
+    @property
+    def alternatives(self) -> int:
+        """The most alternatives of a step."""
+        return self.packets[0]
 
     @property
     def followers_used(self) -> int:
@@ -185,7 +197,14 @@ class StepTable:
         """
         for key in keys:
             if key not in self.entries:
-                self.entries.enter(key, self._entry_together(key) if key & TOGETHER else self._entry(key))
+                if key & TOGETHER:
+                    self.entries.enter(key, self._entry_together(key))
+                elif key & FOLLOWS:
+                    self.entries.enter(key, self._entry_of_companion((key ^ FOLLOWS) >> 32, key & _HALF))
+                elif self.shape.varies:
+                    self._fill_alternatives(key)
+                else:
+                    self.entries.enter(key, self._entry(key >> 32, self.inputs[key & _HALF]))
 
     def checksum(self) -> str:
         """A hash of all steps known, whoever numbered the local states and packets."""
@@ -212,49 +231,76 @@ class StepTable:
         self.packets.view(0, len(packets) // 8)[:] = packets
 
     def _entry_together(self, key: int) -> int:
-        """The number of the states of one more process, or of all; what they say of promises; what was done wrong."""
+        """The number of one more state or packet, with those before; what all states say of promises; what was done
+        wrong."""
         node, given = key >> 32 & _NODES, key & _HALF
+        if given & FLIES:
+            return KNOWN | self._then(node, (given ^ FLIES) - 1) | self._list(()) << 32
         if self.together.is_whole(node):
-            broken = self.steps.broken_together(self.together.states(node), given)
+            broken = self._broken_together(node, given)
             return KNOWN | self._list(tuple(self._breaks(len(self.judge.invariants) + at for at in broken))) << 32
-        after = self.together.then(node, given // self.shape.places)
-        if after > _NODES:
-            raise MemoryError("there are too many different states of processes")
+        after = self._then(node, given // self.shape.places)
         owing: tuple[int, ...] = ()
         if self.together.is_whole(after):
             owing = self._owing(*self.steps.said_together(self.together.states(after)))
         return KNOWN | after | self._list(owing) << 32
 
+    def _then(self, node: int, number: int) -> int:
+        after = self.together.then(node, number)
+        if after > _NODES:
+            raise MemoryError("there are too many different states of processes")
+        return after
+
     def _owing(self, given: int, kept: int) -> tuple[int, ...]:
         return (Operation.OWE | kept << 8, given) if given or kept else ()
 
-    def _entry(self, key: int) -> int:
-        if key & FOLLOWS:
-            return self._entry_of_companion((key ^ FOLLOWS) >> 32, key & _HALF)
+    def _fill_alternatives(self, key: int) -> None:
+        """Enters every alternative of a step; `key` is that of the first."""
         local, given = key >> 32, key & _HALF
-        asked = self.inputs[given & _INPUT if self.shape.chooses else given]
-        if self.shape.guarded and self._refuses(local, asked):
-            if self.symmetry is not None:
-                self.symmetry.check(asked.action, asked.message, local, None)
-            return KNOWN | local | self._list((Operation.REFUSE, 0)) << 32
-        if not self.shape.chooses:
-            return self._entry_of(local, asked)
-        alternative, cause = given >> ALTERNATIVE, cause_of(asked.action, asked.message)
-        scripts = self.system.steps.scripts(asked.action.process, local // self.shape.places, cause)
-        if max(len(scripts) >> 32 - ALTERNATIVE, self.packets_used + self.inputs.numbered >> ALTERNATIVE):
+        asked, made = self.inputs[given & _INPUT], given >> INPUT_BITS
+        at = INPUT_BITS + self.shape.made_bits
+        assert not given >> at, "an alternative of a step that is not known"
+        refusal = self._refusal(local, asked)
+        if refusal is not None:
+            self.entries.enter(key, refusal)
+            return
+        if self.symmetry is not None:
+            self.symmetry.check_answers(asked.action, asked.message, local, made)
+        ways = list(self._alternatives(local // self.shape.places, asked, made))
+        if max(len(ways) >> 32 - at, self.packets_used + self.inputs.numbered >> INPUT_BITS):
             raise MemoryError("there are too many different steps")
-        chosen = replace(asked, action=asked.action._replace(script=scripts[alternative]))
-        return self._entry_of(local, chosen) | (MORE if alternative + 1 < len(scripts) else 0)
+        self.packets[0] = max(self.alternatives, len(ways))
+        for number, action in enumerate(ways):
+            entry = self._entry_of(local, replace(asked, action=action), self.system.answers(action, made))
+            self.entries.enter(key | number << at, entry | (MORE if number + 1 < len(ways) else 0))
+
+    def _alternatives(self, local: int, asked: Input, made: int) -> Iterator[Action]:
+        """The action of an input with whatever the process chooses and the application answers."""
+        yield from self.system.by_script(local, asked.action, asked.message)
+        if self.shape.reactive:
+            yield from self.system.reacting(local, asked.action, asked.message, made)
+
+    def _entry(self, local: int, asked: Input) -> int:
+        refusal = self._refusal(local, asked)
+        return self._entry_of(local, asked) if refusal is None else refusal
+
+    def _refusal(self, local: int, asked: Input) -> int | None:
+        """The entry of what the protocol or the program does not let the application do; None where they let it."""
+        if not self.shape.guarded or not self._refuses(local, asked):
+            return None
+        if self.symmetry is not None:
+            self.symmetry.check(asked.action, asked.message, local, None)
+        return KNOWN | local | self._list((Operation.REFUSE, 0)) << 32
 
     def _entry_of_companion(self, follower: int, act: int) -> int:
         assert self.companion is not None
         after = self.companion.step(follower, act)
         return KNOWN | (after if isinstance(after, int) else BROKEN)
 
-    def _entry_of(self, local: int, known: Input) -> int:
+    def _entry_of(self, local: int, known: Input, answers: Reactions = ()) -> int:
         process, place = known.action.process, local % self.shape.places
-        step = self.system.local_step(process, local // self.shape.places, known.action, known.message)
-        if self.symmetry is not None:
+        step = self.system.local_step(process, local // self.shape.places, known.action, known.message, answers)
+        if self.symmetry is not None and not answers:
             self.symmetry.check(known.action, known.message, local, step)
         if isinstance(step, Fault):
             return KNOWN | local | self._list((Operation.FAULT, 0)) << 32
@@ -278,7 +324,7 @@ class StepTable:
             found += self._operations_of(process, emission)
         found += self._breaks(self._broken(process, after))
         first = len(self.judge.invariants)
-        found += self._breaks(first + at for at in self.steps.broken_alone(process, local_after, acts))
+        found += self._breaks(first + at for at in self._broken_alone(process, local_after, acts))
         found += self._owing(*self.steps.said_by(process, local_after))
         return KNOWN | after | self._list(tuple(found)) << 32
 
@@ -316,11 +362,37 @@ class StepTable:
                     raise Asymmetric("an invariant tells processes apart")
         return broken
 
+    def _broken_alone(self, process: int, local: int, acts: Acts) -> tuple[int, ...]:
+        """The formulas about what a process does that depend on nobody else, the same under all names."""
+        broken = tuple(self.steps.broken_alone(process, local, acts))
+        if self.symmetry is not None and self.steps.names and acts:
+            for permutation, other in zip(self.symmetry.group, self.symmetry.locals(local), strict=True):
+                renamed = self.symmetry.acts(acts, permutation)
+                if tuple(self.steps.broken_alone(permutation[process], other, renamed)) != broken:
+                    raise Asymmetric(_OF_ACTION)
+        return broken
+
+    def _broken_together(self, node: int, act: int) -> tuple[int, ...]:
+        """The other formulas about actions that are false after an act, the same under all names."""
+        states, packets, acts = self.together.states(node), self.together.flying(node), self.steps.acts[act - 1]
+        broken = tuple(self.steps.broken_together(states, packets, acts))
+        if self.symmetry is not None:
+            for at, permutation in enumerate(self.symmetry.group):
+                others = [self.symmetry.locals(states[process])[at] for process in inverse(permutation)]
+                flying = self.system.arranged(tuple(self.symmetry.packets(packet)[at] for packet in packets))
+                renamed = self.symmetry.acts(acts, permutation)
+                if tuple(self.steps.broken_together(others, flying, renamed)) != broken:
+                    raise Asymmetric(_OF_ACTION)
+        return broken
+
     def _operations_of(self, process: int, emission: Emission) -> list[int]:
         match emission:
-            case Delivered(message):
+            case Delivered(message, then):
                 addressed = int(process in message.dsts)
-                return [Operation.DELIVER | addressed << 4 | self._bit(message) << 8, self._sent_by(message.src)]
+                found = [Operation.DELIVER | addressed << 4 | self._bit(message) << 8, self._sent_by(message.src)]
+                if then is not None:
+                    found += [Operation.ANSWER | self.shape.choices[process].index(then.dsts) << 8, 0]
+                return found
             case Sent(kind, arguments, to):
                 found = []
                 carried = self.system.carried(Packet(kind, process, to, arguments))

@@ -52,7 +52,7 @@ class Canonical:
             put("locals", at, emit.load32(renamed, emit.add(row, old.read("locals", source))))
             for timer in range(len(self.shape.counted)) if old.has("ticks") else ():
                 put("ticks", timer * count + at, old.read("ticks", emit.add(source, timer * count)))
-            for held, fields in ((old, ("sends",)), (turned, ("pasts", "due", "addressed"))):
+            for held, fields in ((old, ("sends",)), (turned, ("pasts", "due", "addressed", "overtaken"))):
                 for field in filter(held.has, fields):
                     put(field, at, held.read(field, source))
         for field in filter(old.has, ("duplicates", "losses")):
@@ -79,7 +79,7 @@ class Canonical:
     def _turn_masks(self, emit: Emitter, old: Packed, turned: Packed, number: Value) -> None:
         """Renames the messages in all sets of messages, word by word, the messages of one sender at a time."""
         shape, layout = self.shape, self.layout
-        masks = [layout.fields[name] for name in ("pasts", "due", "addressed", "pastof", "order")]
+        masks = [layout.fields[name] for name in ("pasts", "due", "addressed", "overtaken", "pastof", "order")]
         shifts = [
             (shape.bases[name] - shape.bases[process]) % WORD
             for permutation in layout.group

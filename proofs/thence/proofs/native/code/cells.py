@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-FINDINGS = ("causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "fault", "delivered", "link")
+FINDINGS = (
+    "causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "causally_ordered", "fault",
+    "delivered", "link",
+)  # fmt: skip
 """The properties that the generated code judges by itself, apart from invariants of one process."""
 
 NEVER = (1 << 64) - 1
@@ -159,13 +162,14 @@ class Operation(IntEnum):
     OWE = 7
     ACT = 8
     FOLLOW = 9
+    ANSWER = 10
 
 
 KNOWN = 1 << 61
 """Bit that every entry has: an entry is not 0."""
 
 MORE = 1 << 60
-"""Bit of an entry: the step has another alternative, by what the protocol chooses."""
+"""Bit of an entry: the step has another alternative, see `Shape.varies`."""
 
 BROKEN = 1 << 60
 """Bit of the entry of a companion's step: there is none."""
@@ -173,11 +177,15 @@ BROKEN = 1 << 60
 FOLLOWS = 1 << 62
 """Bit of the key of a companion's step, which has the number of its state in the upper half, and that of the act."""
 
-ALTERNATIVE = 20
-"""Of the input in a key: from this bit on stands the number of the alternative, where the protocol chooses."""
+INPUT_BITS = 20
+"""Bits of the input in a key where steps have alternatives; behind it stand how many messages the process has sent,
+where it may send inside a delivery, and the number of the alternative."""
 
 TOGETHER = 1 << 63
 """Bit of a key that is about the states of several processes at once; see `together`."""
+
+FLIES = 1 << 31
+"""Bit of what is given in such a key: the rest is the number of a packet in flight, plus one."""
 
 MOST_PROMISED = 56
 """Most promises, each for some processes, that native code keeps: so many bits has an operation."""

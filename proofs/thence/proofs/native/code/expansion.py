@@ -97,10 +97,11 @@ class Expansion:
             given, process = self.steps.arrival(emit, packet), self.steps.receiver(emit, packet)
             emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)
             self.transitions.disturb(emit, parent, current, following, packet)
+        quiet = self.transitions.quiet(emit, current, held, count) if None in self.shape.timers else None
         for timer, limit in enumerate(self.shape.timers):
             if limit == 0:
                 continue
-            with self.transitions.timers(emit, current, count, timer) as (process, slot):
+            with self.transitions.timers(emit, current, quiet, timer) as (process, slot):
                 current.copy_to(following)
                 if limit is not None:
                     following.increase("ticks", slot)

@@ -112,6 +112,11 @@ class HistoryCode:
             if self.findings.judges("fifo"):
                 with emit.when(emit.nonzero(emit.both(skipped, delivery.mates))):
                     self.findings.note(emit, "fifo", step.parent)
+        if self.shape.overtakes:
+            late = state.read("overtaken", process)
+            with emit.when(emit.nonzero(emit.both(late, bit)), likely=False):
+                self.findings.note(emit, "causally_ordered", step.parent)
+            state.write("overtaken", process, emit.both(emit.either(late, skipped), emit.inverse(bit)))
         earlier = self._crossed(emit, step, message) if self.shape.ordered else None
         state.join("pasts", process, emit.either(past, bit))
         state.write("due", process, emit.both(due, emit.inverse(bit)))

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 
 from thence.proofs.native.code.cells import (
     BROKEN,
+    FLIES,
     FOLLOWS,
+    INPUT_BITS,
     RECENT_STEPS,
     STEP_FACTOR,
     TOGETHER,
@@ -68,6 +70,23 @@ class LocalSteps:
     def receiver(self, emit: ThreadEmitter, packet: Value) -> Value:
         """The process to which a packet goes."""
         return emit.both(emit.load(emit.pointer(emit.shared, Shared.PACKETS), packet), _HALF)
+
+    def first(self, emit: ThreadEmitter, state: Packed, process: Value, given: Value) -> Value:
+        """An input with the first alternative of what follows, where there are some."""
+        if not self.shape.reactive:
+            return given
+        return emit.either(given, emit.up(state.read("sends", process), INPUT_BITS))
+
+    def without_answers(self, emit: ThreadEmitter, process: Value, given: Value) -> Value:
+        """The same as if the process had nothing to send."""
+        if not self.shape.reactive:
+            return given
+        return emit.either(given, emit.up(emit.load(emit.table(self.shape.sends, "sends"), process), INPUT_BITS))
+
+    @property
+    def alternative(self) -> int:
+        """What is added to an input for its next alternative."""
+        return 1 << INPUT_BITS + self.shape.made_bits
 
     def key(self, emit: ThreadEmitter, state: Packed, process: Value, given: Value) -> Value:
         """The key of the step that a process takes on an input."""
@@ -132,6 +151,12 @@ class LocalSteps:
         emit.give(emit.load(step.misdelivered))
         return emit.function
 
+    def is_refused(self, emit: ThreadEmitter, entry: Value) -> Value:
+        """Whether the protocol or the program is known not to take a step; what is not known counts as taken."""
+        first = emit.load(emit.pointer(emit.shared, Shared.OPERATIONS), self.operations_at(emit, entry))
+        known = emit.compare(emit.both(first, 15), "==", Operation.REFUSE)
+        return emit.builder.and_(known, emit.nonzero(entry))
+
     @contextmanager
     def _each(self, emit: ThreadEmitter, entry: Value) -> Iterator[tuple[Value, Value]]:
         """Each operation of an entry's list, with its argument."""
@@ -166,6 +191,11 @@ class LocalSteps:
         if self.shape.acts:
             first = emit.load(emit.pointer(emit.shared, Shared.OPERATIONS), self.operations_at(emit, entry))
             with emit.when(emit.compare(emit.both(first, 15), "==", Operation.ACT)):
+                if self.shape.flying:
+                    held = emit.reserve(self.layout.slots)
+                    with emit.each(0, state.unpack_network(held)) as at:
+                        found = then(emit.either(emit.load(held, at), FLIES))
+                        emit.store(emit.both(found, _HALF), node)
                 wrong = then(emit.down(first, 8))
                 with self._each(emit, wrong) as (operation, _):
                     self._break(emit, operation, parent)
@@ -191,6 +221,9 @@ class LocalSteps:
         if self.shape.messages and self.findings.judges("csps", "sps"):
             with emit.when(emit.compare(kind, "==", Operation.CHECK)):
                 self.history.network_send(emit, step, about, argument)
+        if self.shape.reactive:
+            with emit.when(emit.compare(kind, "==", Operation.ANSWER)):
+                self.history.send(emit, step.state, step.process, step.state.read("sends", step.process), about)
         if self.shape.followed:
             with emit.when(emit.compare(kind, "==", Operation.FOLLOW)):
                 self._follow(emit, step, about)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from thence.proofs.native.code.cells import ALTERNATIVE, MORE, Own, Shared
+from thence.proofs.native.code.cells import MORE, Own, Shared
 from thence.proofs.native.code.emit import I64, NOWHERE, POINTER, VOID, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.local_steps import ASKED, FAULT, REFUSED, LocalSteps
 from thence.proofs.native.code.packed import Packed, head_on_network
@@ -21,7 +21,7 @@ class Transitions:
         self.steps = steps
         self.store = store
         self.layout, self.shape = steps.layout, steps.shape
-        self.step = self._define_alternatives(module) if self.shape.chooses else self._define_step(module)
+        self.step = self._define_alternatives(module) if self.shape.varies else self._define_step(module)
 
     def arrive(self, emit: ThreadEmitter, state: Packed, parent: Value) -> None:
         """A transition from the state `parent` has led to this one."""
@@ -42,14 +42,14 @@ class Transitions:
         state.copy_to(kept)
         goes_on, at, entry = emit.reserve(1), emit.reserve(1), emit.reserve(1)
         emit.store(1, goes_on)
-        emit.store(given, at)
+        emit.store(self.steps.first(emit, state, process, given), at)
         with emit.repeat(lambda: emit.nonzero(emit.load(goes_on))):
             kept.copy_to(state)
             found = emit.invoke(self.steps.lookup, self.steps.key(emit, state, process, emit.load(at)))
             emit.store(found, entry)
             emit.invoke(step, words, process, emit.load(at), parent, before)
             emit.store(emit.both(emit.down(emit.load(entry), MORE_AT), 1), goes_on)
-            emit.store(emit.add(emit.load(at), 1 << ALTERNATIVE), at)
+            emit.store(emit.add(emit.load(at), self.steps.alternative), at)
         emit.give()
         return emit.function
 
@@ -120,18 +120,36 @@ class Transitions:
         """Whether there are timers that may fire."""
         return any(limit != 0 for limit in self.shape.timers)
 
+    def quiet(self, emit: ThreadEmitter, current: Packed, held: Value, count: Value) -> Value:
+        """Whether none of the `count` packets in flight can arrive: there is none, or programs keep it from that."""
+        if self.shape.places == 1:
+            return emit.compare(count, "==", 0)
+        quiet, at = emit.reserve(1), emit.reserve(1)
+        emit.store(1, quiet)
+        with self.packets(emit, held, count) as (_, packet):
+            process = self.steps.receiver(emit, packet)
+            emit.store(self.steps.without_answers(emit, process, self.steps.arrival(emit, packet)), at)
+            with emit.repeat(lambda: emit.nonzero(emit.load(at))):
+                key = self.steps.key(emit, current, process, emit.load(at))
+                entry = emit.invoke(self.steps.lookup, key)
+                refused = self.steps.is_refused(emit, entry)
+                emit.store(emit.select(refused, emit.load(quiet), 0), quiet)
+                more = emit.nonzero(emit.both(emit.down(entry, MORE_AT), 1))
+                emit.store(emit.select(more, emit.add(emit.load(at), self.steps.alternative), 0), at)
+        return emit.nonzero(emit.load(quiet))
+
     @contextmanager
-    def timers(self, emit: ThreadEmitter, current: Packed, count: Value, timer: int) -> Iterator[tuple[Value, Value]]:
-        """Each process whose timer of this number may fire, and its place in `ticks`; `count` packets are in flight."""
+    def timers(
+        self, emit: ThreadEmitter, current: Packed, quiet: Value | None, timer: int
+    ) -> Iterator[tuple[Value, Value]]:
+        """Each process whose timer of this number may fire, and its place in `ticks`. `quiet`: whether nothing can
+        arrive, where the scope leaves a timer uncounted."""
         shape = self.shape
         limit = shape.timers[timer]
         before = sum(earlier is not None for earlier in shape.timers[:timer])
         with emit.each(0, shape.processes) as process:
             slot = emit.add(process, before * shape.processes)
-            if limit is None:
-                may = emit.compare(count, "==", 0)
-            else:
-                may = emit.compare(current.read("ticks", slot), "<", limit)
+            may = quiet if limit is None else emit.compare(current.read("ticks", slot), "<", limit)
             with emit.when(may):
                 yield process, slot
 

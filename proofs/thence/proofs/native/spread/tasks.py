@@ -303,7 +303,7 @@ class Worker:
         """Looks for a state that leads to another."""
         search, words = self.search, self._words
         self._use_tables(task.tables)
-        most = max(1, search.room // (2 * search.layout.branching))
+        most = max(1, search.room // (2 * search.branching))
         waiting = Array(most * words)
         for count in read(self.folder, task.states, waiting, words, most):
             search.store.states.view(0, count * words)[:] = waiting.view(0, count * words)
