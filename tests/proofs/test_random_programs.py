@@ -33,7 +33,7 @@ def drawn_program(draw: Random, process: int, count: int) -> tuple[tuple[str, tu
 def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
     """A protocol for single destinations, and programs."""
     more = Random(~seed)
-    timed = more.random() < 0.4
+    timed = seed >= 40 and more.random() < 0.4  # these take long
     draw = next(each for each in (Draw(seed + 10_000 * step) for step in range(1_000)) if suits(each, timed=timed))
     text = draw.text()
     if more.random() < 0.3:
@@ -51,7 +51,7 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
     )
     everybody = range(workload.processes)
     others = tuple(tuple(other for other in everybody if other != process) for process in everybody)
-    if more.random() < 0.6:  # timers fire when nothing can arrive, and at no other moment
+    if timed and more.random() < 0.6:  # timers fire when nothing can arrive, and at no other moment
         workload = replace(workload, ticks=None, timers=())
     sending = ir.Finite(programs=programs, reactive=more.random() < 0.3)
     programmed = replace(workload, sends=sends, destinations=others, sending=sending)
@@ -60,17 +60,17 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
 
 def suits(draw: Draw, *, timed: bool) -> bool:
     text = Draw(draw.seed).text()
-    return "delivery unicast" in text and (not timed or "periodically" in text)
+    return "delivery unicast" in text and ("periodically" in text) == timed
 
 
 @pytest.mark.long(but=("0",))
-@pytest.mark.parametrize("start", range(0, 120, 8))
+@pytest.mark.parametrize("start", range(0, 120, 5))
 def test_every_engine_follows_programs(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     keep_small(monkeypatch)
     tally = Tally()
-    for seed in range(start, start + 8):
+    for seed in range(start, start + 5):
         compare(*drawn(specify, seed), tally, most=800, judged=(*JUDGED, "completes"))
-    assert tally.compared > 2 and tally.violating
+    assert tally.compared and tally.violating
 
 
 PAIR = """
