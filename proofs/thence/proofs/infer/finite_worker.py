@@ -2,7 +2,8 @@
 
 A request names a solver by a number; it is made when it is first named. `constants` and `assertions` are added for
 good. With `assume`, the truth of the named constants is assumed, and the answer is `sat` with the values of all
-constants in `values`, `unsat` with the names of assumptions that are enough (`core`), or `unknown`.
+constants in `values`, `unsat` with the names of assumptions that are enough (`core`), or `unknown`. `effort` is a limit
+in Z3's own measure.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class Solvers:
         if "assume" not in request:
             return {"status": "done", "reason": ""}
         solver.set("timeout", request["timeout_ms"])
+        solver.set("rlimit", request.get("effort", 0))  # 0: no limit
         status = str(solver.check([constants[name] for name in request["assume"]]))
         if status == "unsat":
             return {"status": status, "reason": "", "core": [str(name) for name in solver.unsat_core()]}

@@ -13,6 +13,13 @@ from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerP
 GRACE_S = 2.0
 """How long after its own time limit the process may still answer."""
 
+EFFORT_A_MS = 4_000
+"""The effort that Z3 spends in a millisecond on a finite problem, about, on an idle machine of ours. Limits are efforts,
+so that the same clauses are found however busy the machine is."""
+
+PATIENCE = 3
+"""So many times as long as a limit says a question may take by the clock."""
+
 
 class OutOfTime(Exception):
     """The time limit is over, or a solver does not answer."""
@@ -69,16 +76,23 @@ class SolverProcess:
 
     def check(self, solver: int, asked: Asked) -> FiniteAnswer:
         """Whether the assumptions can be true together. Raises: OutOfTime."""
-        found = self.try_check(solver, asked, self.deadline - time.monotonic())
+        found = self._check(solver, asked, self.deadline - time.monotonic(), {})
         if found is None:
             raise OutOfTime("the time limit is over")
         return found
 
     def try_check(self, solver: int, asked: Asked, seconds: float) -> FiniteAnswer | None:
-        """As `check`, or None where the solver does not say it in so many seconds. Raises: OutOfTime."""
+        """As `check`, or None where the solver does not say it with the effort of so many seconds.
+
+        Raises: OutOfTime.
+        """
+        return self._check(solver, asked, seconds * PATIENCE, {"effort": int(seconds * 1000 * EFFORT_A_MS)})
+
+    def _check(self, solver: int, asked: Asked, seconds: float, limits: Mapping[str, int]) -> FiniteAnswer | None:
         self.checks += 1
         limit = max(1, int(min(seconds, self.deadline - time.monotonic()) * 1000))
-        answer = self._ask({"solver": solver, "assume": asked.assume, "values": asked.values, "timeout_ms": limit})
+        question = {"solver": solver, "assume": asked.assume, "values": asked.values}
+        answer = self._ask({**question, "timeout_ms": limit, **limits})
         if answer["status"] == "unknown":
             return None
         values = answer.get("values")
