@@ -14,8 +14,8 @@ GRACE_S = 2.0
 """How long after its own time limit the process may still answer."""
 
 EFFORT_A_MS = 4_000
-"""The effort that Z3 spends in a millisecond on a finite problem, about, on an idle machine of ours. Limits are efforts,
-so that the same clauses are found however busy the machine is."""
+"""The effort that Z3 spends in a millisecond on a finite problem, about, on an idle machine of ours. Limits are
+efforts, so that the same clauses are found however busy the machine is."""
 
 PATIENCE = 3
 """So many times as long as a limit says a question may take by the clock."""

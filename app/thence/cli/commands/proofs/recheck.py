@@ -27,9 +27,7 @@ from thence.spec.words import counted
 
 
 def recheck(
-    directory: Annotated[
-        str, typer.Argument(help="A certificate, from prove --certificate or explore --certificate.")
-    ],
+    directory: Annotated[str, typer.Argument(help="A certificate, from prove --certificate or explore --certificate.")],
     proofs: Annotated[
         bool,
         typer.Option("--proofs/--no-proofs", help="Whether proof objects are checked. If not, no level is L4."),
