@@ -32,7 +32,7 @@ INPUT = "  on ask(q: process, x: nat)"
 
 
 def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
-    """A protocol with inputs and guards more often than not."""
+    """A protocol with inputs and guards more often than not; a bounded search takes no sends inside deliveries."""
     draw, more = Draw(seed), Random(~seed)
     text = draw.text()
     if more.random() < 0.5:
@@ -47,7 +47,7 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, ir.Workload]:
     if overlay:
         text = with_overlay(text, seed)
     (protocol,) = specify(text).protocols
-    workload = draw.workload(protocol)
+    workload = replace(draw.workload(protocol), sending=ir.Finite())
     if overlay:
         workload = replace(workload, links=drawn_links(seed, workload.processes))
     return protocol, workload
