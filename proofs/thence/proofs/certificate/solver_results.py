@@ -22,35 +22,46 @@ Note = Callable[[str, int, int], None]
 def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> tuple[Mapping[str, str], ...]:
     """For each obligation the answer of each solver: `unsat`, `sat` or `unknown`. No cache is used.
 
-    A solver that does not know is asked about the core of another one's proof, as when it was proved: see NOTE(core).
+    Within a short time first. A solver that does not know is also asked about the core of another one's proof, as when
+    it was proved: see NOTE(core). A core that can be satisfied contradicts that proof.
     """
-    found: list[dict[str, str]] = [{} for _ in texts]
-    asked: list[tuple[int, SolverName]] = [(number, name) for name in options.solvers for number in range(len(texts))]
+    found: list[dict[SolverName, str]] = [dict.fromkeys(options.solvers, "unknown") for _ in texts]
     with SolverPool(options.workers) as pool:
-        requests = [Check.within(name, texts[number], options.timeout_ms, options.seed) for number, name in asked]
-        for done, (position, answer) in enumerate(pool.answers(requests), 1):
-            number, name = asked[position]
-            found[number][name] = answer.status
-            if note is not None:
-                note("solving", done, len(requests))
-        for number, name, text in _cores(pool, texts, found, options):
-            answer = pool.ask(Check.within(name, text, min(QUICK_MS, options.timeout_ms), options.seed))
-            if answer.status == "unsat":
+        for limit_ms in dict.fromkeys((min(QUICK_MS, options.timeout_ms), options.timeout_ms)):
+            asked = [(number, name) for name in options.solvers for number in range(len(texts))]
+            asked = [(number, name) for number, name in asked if found[number][name] == "unknown"]
+            requests = [Check.within(name, texts[number], limit_ms, options.seed) for number, name in asked]
+            for done, (position, answer) in enumerate(pool.answers(requests), 1):
+                number, name = asked[position]
                 found[number][name] = answer.status
-    return tuple({name: statuses[name] for name in options.solvers} for statuses in found)
+                if note is not None:
+                    note("solving", done, len(requests))
+            cores = list(_cores(pool, texts, found, options))
+            requests = [
+                Check.within(name, text, min(QUICK_MS, options.timeout_ms), options.seed) for _, name, text in cores
+            ]
+            for position, answer in pool.answers(requests):
+                number, name, _ = cores[position]
+                found[number][name] = answer.status
+    return tuple({str(name): status for name, status in statuses.items()} for statuses in found)
 
 
 def _cores(
-    pool: SolverPool, texts: Sequence[str], found: Sequence[Mapping[str, str]], options: Options
+    pool: SolverPool, texts: Sequence[str], found: Sequence[Mapping[SolverName, str]], options: Options
 ) -> Iterator[tuple[int, SolverName, str]]:
     """Each obligation that one solver proves and another one leaves open, with that one, and the core of the proof."""
+    provers: dict[int, SolverName] = {}
     for number, said in enumerate(found):
-        left = [name for name in options.solvers if said[name] == "unknown"]
         prover = next((name for name in options.solvers if said[name] == "unsat"), None)
-        if prover is not None and left:
-            asked = Check.within(prover, named(texts[number]), options.timeout_ms, options.seed, core="first")
-            core = pool.ask(asked).core
-            yield from ((number, name, kept(texts[number], core)) for name in left if core)
+        if prover is not None and "unknown" in said.values():
+            provers[number] = prover
+    limit_ms, seed = options.timeout_ms, options.seed
+    asked = [Check.within(name, named(texts[number]), limit_ms, seed, core="first") for number, name in provers.items()]
+    numbers = list(provers)
+    for position, answer in pool.answers(asked):
+        number = numbers[position]
+        left = [name for name in options.solvers if found[number][name] == "unknown"]
+        yield from ((number, name, kept(texts[number], answer.core)) for name in left if answer.core)
 
 
 def proof_objects(

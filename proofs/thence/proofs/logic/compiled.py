@@ -68,7 +68,10 @@ def _made(arguments: Sequence[str], body: Sequence[str], exprs: Sequence[ir.Expr
         lines.append(f"    H = max(0, U.get('nat', 0){values})")
     lines += [f"    {line}" for line in body]
     made: dict[str, Any] = {}
-    exec(compile("\n".join(lines), "<a formula>", "exec"), made)
+    try:
+        exec(compile("\n".join(lines), "<a formula>", "exec"), made)
+    except (SyntaxError, RecursionError, MemoryError) as fault:  # Python's limits on what is nested
+        raise Unsupported("a formula is nested too deeply") from fault
     function: Compiled = made["function"]
     return function
 
@@ -183,10 +186,10 @@ def _connective(expr: ir.Connective, names: Mapping[str, str]) -> str:
 def _arithmetic(expr: ir.Arithmetic, names: Mapping[str, str]) -> str:
     left, right = _code(expr.left, names), _code(expr.right, names)
     match expr.operator:
-        case "+" | "*":
+        case "+" | "-":
             return f"({left} {expr.operator} {right})"
-        case "-":
-            return f"max({left} - {right}, 0)"
+        case "*":
+            raise Unsupported("a product")
         case "max" | "min":
             return f"{expr.operator}({left}, {right})"
         case _ as never:

@@ -302,15 +302,18 @@ class _Work:
         asked = [(number, solver) for number in split for solver in self._open(number)]
         requests = [Check.within(solver, texts[number], limit_ms, self._options.seed) for number, solver in asked]
         for number, solver, answer in self._answered(asked, requests):
-            if answer.status == "unsat":
+            if answer.status != "unknown":  # that a core can be satisfied contradicts its proof
                 self._take(number, solver, answer)
 
     def _prover(self, number: int) -> SolverName:
         return Discharge(self._obligations[number], self.answers_to(number)).prover
 
     def _take(self, number: int, solver: SolverName, answer: Answer) -> None:
-        """An answer about an obligation. With a core it also says from which hypotheses the goal follows."""
-        self.answers[number][solver] = answer
+        """An answer about an obligation. With a core it also says from which hypotheses the goal follows. What a solver
+        has decided, it does not forget."""
+        said = self.answers[number].get(solver)
+        if said is None or said.status == "unknown":
+            self.answers[number][solver] = answer
         if answer.core:
             self._cores[number] = answer.core
         if len(self.answers[number]) == len(self._options.solvers):
@@ -335,7 +338,13 @@ class _Work:
         text = self._named[number] if core else smt_text(obligation, written=self._written)
         whole = Check.within(solver, text, limit_ms, seed, core=core)
         lemmas, memory = self._options.lemmas, self._pool.memory
-        if lemmas is None or memory is None or memory.recall(whole) is not None:
+        if memory is None or memory.recall(whole) is not None:
+            return whole
+        if core:
+            plain = Check.within(solver, smt_text(obligation, written=self._written), limit_ms, seed)
+            if memory.recall(plain) is not None:
+                return plain
+        if lemmas is None:
             return whole
         smaller = lemmas.smaller(obligation)
         if smaller is None:
