@@ -64,6 +64,53 @@ def test_a_place_with_something_else_is_refused(thence: Thence, tmp_path: Path) 
     assert thence("recheck", "closed").rejects("not a certificate")
 
 
+def test_a_file_that_somebody_put_into_one_stays(thence: Thence, tmp_path: Path) -> None:
+    given = ("explore", "fifo", "--processes", "2", "--sends", "1", "--certificate", "closed")
+    assert thence(*given).code == 0
+    kept = tmp_path / "closed" / "sources" / "mine.thence"
+    kept.write_text("mine")
+    assert thence(*given).rejects("something else")
+    assert kept.read_text() == "mine"
+
+
+NEVER = """
+protocol never:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    up: bool
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    if up: deliver m
+  property causal
+"""
+
+IN_ORDER = """
+protocol in_order:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    held: set of message
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    held.add(m)
+    if held.size = 2:
+      for x in held: deliver x
+      held.clear()
+  property fifo
+"""
+
+
+@pytest.mark.parametrize(("source", "word"), [(NEVER, "no step delivers"), (IN_ORDER, "ascending order: fifo")])
+def test_what_holds_for_want_of_a_trial_has_none(thence: Thence, tmp_path: Path, source: str, word: str) -> None:
+    """Nothing is delivered; or another order in which a set is visited violates it."""
+    (tmp_path / "p.thence").write_text(source)
+    asked = ("--processes", "2", "--sends", "2,0", "--certificate", "closed")
+    found = thence("explore", "p.thence", *asked, "--json").object
+    assert word in " ".join(found["notes"]) or "unknown" in found["notes"][0]
+    assert not (tmp_path / "closed").exists()
+
+
 @pytest.mark.parametrize(("arguments", "code", "word"), [
     (("fifo", "--processes", "2", "--sends", "1", "--limit", "5"), 3, "unknown"),
     (("mf", "--scope", "one_is_lost"), 2, "delivered refuted"),

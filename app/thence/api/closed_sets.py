@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from thence.api.errors import BadRequest
 from thence.dsl.load import load
 from thence.proofs.closed.claim import FORMAT, Claim, NotClaimed, not_finite, protocol_of, shown_ids
-from thence.proofs.closed.emitted import CLAIM, Visited, files_of, is_own
+from thence.proofs.closed.emitted import CLAIM, FILES, Visited, files_of
 from thence.proofs.closed.written import Malformed
 from thence.proofs.scopes.reports import workload_facts
 from thence.spec.verdict import Kind, Level, Result, Verdict
@@ -67,6 +68,10 @@ class ClosedSet:
             said = [f"{', '.join(refuted)} refuted, and a counterexample is its own evidence"] if refuted else []
             said += [f"{', '.join(unknown)} unknown"] if unknown else []
             return f"{'; '.join(said)}; --property asks only for what holds"
+        orders = {str(one.facts["property"]): one.facts.get("set_order", {}).get("any_order", "holds") for one in found}
+        by_order = [name for name, in_any in orders.items() if in_any != "holds"]
+        if by_order:
+            return f"only as sets are visited in ascending order: {', '.join(by_order)}"
         target = found.targets[0]
         loaded = load(self.file)
         if loaded.specification is None or not _says(loaded.specification, target):
@@ -106,8 +111,12 @@ class ClosedSet:
 
 def _is_closed_set(directory: Path) -> bool:
     """Whether the directory has a closed set and nothing else, which may be replaced."""
-    there = [path.relative_to(directory).as_posix() for path in directory.rglob("*") if not path.is_dir()]
-    return CLAIM in there and is_own(there)
+    there = {path.relative_to(directory).as_posix() for path in directory.rglob("*") if not path.is_dir()}
+    try:
+        source = json.loads((directory / CLAIM).read_bytes())["source"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+    return there == {*FILES, source}
 
 
 def _says(specification: ir.Specification, target: Target) -> bool:

@@ -260,18 +260,18 @@ def _keep(place: Path, found: Inference) -> None:
 
 
 def chosen_machines(specification: ir.Specification, names: Sequence[str]) -> tuple[ir.Machine, ...]:
-    """The machines of these names, mutants among them; all machines without names.
+    """The machines of these names, mutants among them, each under its own name; all machines without names.
 
     Raises: UserError for other names; BadRequest where there are none.
     """
     there = {machine.name: machine for machine in specification.machines}
     mutated = ((mutant.name, mutant.mutated) for mutant in specification.mutants)
-    mutants = {name: machine for name, machine in mutated if isinstance(machine, ir.Machine)}
+    mutants = {name: replace(machine, name=name) for name, machine in mutated if isinstance(machine, ir.Machine)}
     for name in names:
         known(name, (*there, *mutants), "machine")
     if not there:
         raise BadRequest("the file has no machine: invariants are inferred for machines")
-    return tuple((there | mutants)[name] for name in names) if names else tuple(there.values())
+    return tuple((mutants | there)[name] for name in names) if names else tuple(there.values())
 
 
 def written(text: str, file: str, found: Inference) -> str:

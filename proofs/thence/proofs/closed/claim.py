@@ -120,8 +120,8 @@ def _text(value: Any) -> str:
 
 def protocol_of(specification: ir.Specification, subject: str) -> ir.Protocol:
     """The protocol, or mutant of one, of this name. Raises: Malformed where the text has none."""
-    name, _, mutant = subject.partition("/")
-    if not mutant:
+    name, slash, mutant = subject.partition("/")
+    if not slash:
         for protocol in specification.protocols:
             if protocol.name == name:
                 return protocol

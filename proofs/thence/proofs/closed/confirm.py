@@ -50,7 +50,8 @@ def confirm(directory: Path, jobs: int = 1, note: Note = lambda what, done, of: 
         found = Confirmed(reading)
         checker = reading.checker()
         found = Confirmed(reading, checker.system)
-        return replace(found, checked=_checked(reading, checker, jobs, note))
+        found = replace(found, checked=_checked(reading, checker, jobs, note))
+        return replace(found, why_open=reading.notes[0] if reading.notes else None)
     except (Malformed, Rejected) as fault:
         return replace(found, fault=shown(str(fault)))
     except (MemoryError, RecursionError) as fault:
@@ -66,7 +67,7 @@ def _checked(reading: Reading, checker: Checker, jobs: int, note: Note) -> Check
     else:
         checker.collect(lambda done: note("reading states", done, states))
         found = checker.part(0, 1, lambda done: note("taking steps", done, states))
-    checker.conclude(found)
+    checker.conclude()
     return found
 
 

@@ -16,7 +16,18 @@ from thence.dsl.load import SUFFIX, Loaded
 from thence.dsl.run.actions import State
 from thence.dsl.run.system import System
 from thence.proofs.certificate.forms.json_form import compact
-from thence.proofs.closed.claim import Claim, NotClaimed, cannot_show, named, omitted, protocol_of, refuse, workload_in
+from thence.proofs.closed.check import untried
+from thence.proofs.closed.claim import (
+    Claim,
+    NotClaimed,
+    cannot_show,
+    claimed_system,
+    named,
+    omitted,
+    protocol_of,
+    refuse,
+    workload_in,
+)
 from thence.proofs.closed.renamed import Names
 from thence.proofs.closed.texts import citation, readme
 from thence.proofs.closed.written import Malformed, written_local, written_packet, written_state
@@ -82,11 +93,6 @@ def packed(lines: Iterable[bytes]) -> bytes:
     return gzip.compress(b"".join(lines), compresslevel=6, mtime=0)
 
 
-def is_own(files: Collection[str]) -> bool:
-    """Whether these are names of files of a closed set, and of nothing else."""
-    return all(file in FILES or (file.startswith("sources/") and file.endswith(SUFFIX)) for file in files)
-
-
 def _plain(stem: str) -> str:
     """A name of a file, as far as its characters say nothing."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", stem)[:100] or "_"
@@ -128,6 +134,8 @@ def files_of(
         refuse(claim, loaded.specification, workload)
     except Malformed as fault:
         raise NotClaimed(str(fault)) from fault
+    if whynot := untried(claimed_system(protocol, workload, properties), properties):
+        raise NotClaimed(f"{'; '.join(whynot.values())}; --property asks for others")
     text = loaded.source.text.encode()
     files = {
         CLAIM: claim.content(text), source: text, **visited.files,

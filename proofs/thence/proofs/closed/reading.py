@@ -128,13 +128,16 @@ def _states(
     reading: Reading, system: System, locals_: list[int], packets: list[int], first: int, step: int
 ) -> Iterator[tuple[int, State]]:
     """The states on lines `first`, `first + step`, ..., with their lines, from 0. Raises: Malformed."""
-    count = 0
+    count, last = 0, b""
     for count, line in enumerate(_lines(reading.files, STATES), 1):
         at = count - 1
+        demand(last < line, f"{STATES}, line {count}: the lines are not in ascending order, each once")
+        last = line
         if at < first or (at - first) % step:
             continue
+        value = _value(line, STATES, count)
         try:
-            state = state_of(_value(line, STATES, count), system, locals_, packets)
+            state = state_of(value, system, locals_, packets)
         except Malformed as fault:
             raise Malformed(f"{STATES}, line {count}: {fault}") from fault
         yield at, state

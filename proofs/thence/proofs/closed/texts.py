@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from thence.dsl.ir.properties import FAULT
 from thence.proofs.closed.claim import FORMAT, Claim
 
 
 def readme(claim: Claim, source: bytes) -> str:
     """The text, in Markdown."""
-    rows = "\n".join(f"| {name} | holds | L1 | `{claim.id(name, source)}` |" for name in claim.properties)
+    rows = "\n".join(f"| {_said(name)} | holds | L1 | `{claim.id(name, source)}` |" for name in claim.properties)
     left = "\n".join(f"- {name}: {why}" for name, why in claim.omitted)
     besides = f"What {claim.subject} states besides, and **this folder says nothing about**:\n\n{left}\n"
     settings = "\n".join(f"    {line}" for line in claim.settings)
@@ -33,7 +34,7 @@ def citation(claim: Claim, source: bytes) -> str:
 
 def _entry(claim: Claim, name: str, id_: str) -> str:
     settings = "; ".join(claim.settings)
-    title = f"Machine-checked: {_plain(name)} of {_plain(claim.subject)} holds in a finite scope"
+    title = f"Machine-checked: {_plain(_said(name))} of {_plain(claim.subject)} holds in a finite scope"
     return f"""@misc{{thence-{id_[:12]},
   author = {{{{The authors of {_plain(claim.source.removeprefix("sources/"))}}}}},
   title = {{{{{title}}}}},
@@ -41,6 +42,10 @@ def _entry(claim: Claim, name: str, id_: str) -> str:
   note = {{Statement sha256:{id_}; scope: {_plain(settings)}; {claim.states:,} states, level L1}},
 }}
 """
+
+
+def _said(name: str) -> str:
+    return "no fault" if name == FAULT else name
 
 
 def _plain(text: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 from at_work import until_at_work
 
 from thence.api.inferring import kept_at
+from thence.dsl.load import library
 
 Thence = Callable[..., Any]
 
@@ -55,6 +56,13 @@ def test_a_violation_is_a_run(thence: Thence, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_mutant_is_judged_by_itself(thence: Thence) -> None:
+    lock_server = str(library()[0].parent / "benchmarks" / "lock_server.thence")
+    ran = thence("infer", lock_server, "gives_twice")
+    assert ran.code == 1
+    assert "gives_twice: exclusive is refuted" in ran.out
+
+
 def test_a_seed_fixes_every_choice(thence: Thence, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever order sets have in a process."""
     found = []
