@@ -126,6 +126,10 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
         raise BadRequest(f"{file} has neither a theorem nor a machine")
     for name in names:
         known(name, (*there, *link_names(specification)), "theorem, machine or statement")
+    for mutant in specification.mutants:
+        if mutant.name in names and not mutant.expects and isinstance(mutant.mutated, ir.Machine):
+            said = "write `expect refuted NAME` or `expect proved NAME` into it"
+            raise BadRequest(f"nothing is expected of the mutant {mutant.name}, so nothing is judged: {said}")
 
 
 def proved(

@@ -18,6 +18,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from shutil import copymode
 from typing import Any, NoReturn
 
 from thence.cli.interrupts import is_writing
@@ -243,12 +244,17 @@ def folder_for(name: str, what: str) -> Path:
 
 
 def write_text(path: str, text: str) -> None:
-    """Writes a file whole or not at all. Raises BadInput."""
+    """Writes a file whole or not at all; the one that a link leads to, and with the permissions that it had.
+
+    Raises BadInput.
+    """
     check_writable(path)
-    target = Path(path)
+    target = Path(path).resolve()
     with _draft(target) as draft:
         with draft.open("x", encoding="utf-8") as file:
             file.write(text)
+        if target.exists():
+            copymode(target, draft)
         draft.replace(target)
 
 

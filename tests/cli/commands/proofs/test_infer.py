@@ -63,6 +63,18 @@ def test_a_mutant_is_judged_by_itself(thence: Thence) -> None:
     assert "gives_twice: exclusive is refuted" in ran.out
 
 
+def test_a_link_to_a_file_stays_one(thence: Thence, tmp_path: Path) -> None:
+    target = tmp_path / "target.thence"
+    lock_server = library()[0].parent / "benchmarks" / "lock_server.thence"
+    target.write_text(lock_server.read_text())
+    target.chmod(0o600)
+    (tmp_path / "link.thence").symlink_to("target.thence")
+    assert thence("infer", "link.thence", "--write").code == 0
+    assert (tmp_path / "link.thence").is_symlink()
+    assert target.read_text() != lock_server.read_text()
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_seed_fixes_every_choice(thence: Thence, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever order sets have in a process."""
     found = []

@@ -360,3 +360,13 @@ def test_what_a_protocol_has_by_its_machine(thence: Thence) -> None:
         ("link", "fifo to sequence_numbers", "every event is enabled in sequence_numbers", "proved"),
         ("link", "fifo", "at_most_once", "proved"),
     ]
+
+
+def test_a_mutant_of_which_nothing_is_expected_is_not_passed_over(thence: Thence, tmp_path: Path) -> None:
+    text = "\n".join(
+        ("machine m:", "  delivery off", "  sort c", "  relation a(x: c)", "  relation b(x: c)",
+         "  transition one(x: c): a(x) := true", "  transition two(x: c):", "    require a(x)", "    b(x) := true",
+         "  invariant i: forall x. b(x) implies a(x)", "mutant loose of m:", "  transition two(x: c): b(x) := true", "")
+    )  # fmt: skip
+    (tmp_path / "m.thence").write_text(text)
+    assert thence("prove", "m.thence", "loose").rejects("nothing is expected of the mutant loose")

@@ -12,7 +12,7 @@ import typer
 from thence.api.closed_sets import facts_of, results_of, text_of
 from thence.cli.certificates import certificate_status, installed_checker
 from thence.cli.options import Json, Verbose
-from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, Output
+from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.conformance.cases.time_limit import OutOfTime, limited
 from thence.proofs.certificate.directory import shown
@@ -59,6 +59,8 @@ def _limited(session: Session, directory: str, options: Options, thoroughness: T
     try:
         with limited(limit_s):
             if is_closed_set(Path(directory)):
+                if thoroughness != Thoroughness():
+                    raise BadInput("--no-proofs and --no-rederive are about proofs, and this is a closed set of states")
                 return _closed(session, directory, options.workers)
             return _rechecked(session, directory, options, thoroughness)
     except OutOfTime:
