@@ -132,6 +132,18 @@ def test_a_core_that_is_not_enough_proves_nothing(pool: SolverPool) -> None:
     assert none.provers == 1 and level_of((none,)) is Level.L2
 
 
+def test_a_core_that_another_solver_satisfies_contradicts_the_proof(pool: SolverPool) -> None:
+    """About the whole obligation that solver does not know, so nothing speaks for the first one."""
+
+    def answered(check: Check) -> Answer:
+        if check.solver == "z3":
+            return Answer("unsat", "", 0.0, core=("h0", "g"))
+        return Answer("unknown" if "f1" in check.text.partition("(assert")[2] else "sat", "", 0.0)
+
+    (done,) = discharge_all(cast(SolverPool, Told(answered)), (TWO,), Options())
+    assert done.disagreement and not done.proved
+
+
 def test_solvers_that_contradict_each_other_prove_nothing() -> None:
     split = Discharge(VALID, {"z3": answer("unsat"), "cvc5": answer("sat")})
     assert split.disagreement and not split.proved and not split.failed

@@ -23,7 +23,7 @@ def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> t
     """For each obligation the answer of each solver: `unsat`, `sat` or `unknown`. No cache is used.
 
     Within a short time first. A solver that does not know is also asked about the core of another one's proof, as when
-    it was proved: see NOTE(core). A core that can be satisfied contradicts that proof.
+    it was proved: see NOTE(core).
     """
     found: list[dict[SolverName, str]] = [dict.fromkeys(options.solvers, "unknown") for _ in texts]
     with SolverPool(options.workers) as pool:
@@ -42,7 +42,8 @@ def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> t
             ]
             for position, answer in pool.answers(requests):
                 number, name, _ = cores[position]
-                found[number][name] = answer.status
+                if answer.status == "unsat":
+                    found[number][name] = answer.status
     return tuple({str(name): status for name, status in statuses.items()} for statuses in found)
 
 

@@ -247,6 +247,7 @@ class _Work:
         self._written = Written()
         self._named: dict[int, str] = {}
         self._cores: dict[int, tuple[str, ...]] = {}
+        self._against: dict[int, tuple[SolverName, Answer]] = {}
         self.unsupported: dict[int, str] = {}
         for number, obligation in enumerate(obligations):
             if not obligation.by_frame:
@@ -265,7 +266,8 @@ class _Work:
     def settle(self, numbers: Sequence[int]) -> None:
         """Asks the solvers that decided nothing yet: about the core of what another one proved, then about the whole;
         within a short time first. See NOTE(core). More than a short time is not spent on a core: what leads one solver
-        to a proof may lead another one astray.
+        to a proof may lead another one astray. That a solver satisfies a core contradicts the proof, unless it proves
+        the whole itself.
         """
         quick = min(QUICK_MS, self._options.timeout_ms)
         for limit_ms in dict.fromkeys((quick, self._options.timeout_ms)):
@@ -273,6 +275,9 @@ class _Work:
             self._ask([(number, solver) for number in numbers for solver in self._open(number)], limit_ms)
             self._find_cores(numbers)
         self._ask_about_cores(numbers, quick)
+        for number in numbers:
+            if number in self._against:
+                self._take(number, *self._against[number])
 
     def _open(self, number: int) -> list[SolverName]:
         """The solvers that decided nothing about an obligation."""
@@ -302,8 +307,11 @@ class _Work:
         asked = [(number, solver) for number in split for solver in self._open(number)]
         requests = [Check.within(solver, texts[number], limit_ms, self._options.seed) for number, solver in asked]
         for number, solver, answer in self._answered(asked, requests):
-            if answer.status != "unknown":  # that a core can be satisfied contradicts its proof
+            if answer.status == "unsat":
                 self._take(number, solver, answer)
+            elif answer.status == "sat":
+                self._cores[number] = ()
+                self._against[number] = solver, answer
 
     def _prover(self, number: int) -> SolverName:
         return Discharge(self._obligations[number], self.answers_to(number)).prover
