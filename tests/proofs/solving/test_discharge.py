@@ -138,7 +138,7 @@ def test_a_core_that_another_solver_satisfies_contradicts_the_proof(pool: Solver
     def answered(check: Check) -> Answer:
         if check.solver == "z3":
             return Answer("unsat", "", 0.0, core=("h0", "g"))
-        return Answer("unknown" if "f1" in check.text.partition("(assert")[2] else "sat", "", 0.0)
+        return Answer("unknown" if check.text.count("(assert") > 2 else "sat", "", 0.0)
 
     (done,) = discharge_all(cast(SolverPool, Told(answered)), (TWO,), Options())
     assert done.disagreement and not done.proved
