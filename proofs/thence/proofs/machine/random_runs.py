@@ -112,7 +112,7 @@ def _weights(choices: Sequence[Action], fired: Mapping[str, int]) -> list[float]
 
 
 def _quick(action: Action) -> _Quick:
-    """The compiled transition; one that speaks of all numbers, or is changed at numbers, is evaluated."""
+    """The compiled transition; one that cannot be compiled, or changes symbols at numbers, is evaluated."""
     names = [parameter.name for parameter in action.parameters]
     try:
         guard = compiled(action.guard, names)

@@ -19,6 +19,7 @@ from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverName
+from thence.proofs.solving.solver_worker import OUT_OF_EFFORT
 from thence.spec.verdict import Verdict
 
 EFFORT = 1_000_000
@@ -93,7 +94,7 @@ def diagnose(session: ProofSession, discharge: Discharge) -> Diagnosis | None:
 
 def _is_about_time(reason: str) -> bool:
     """Whether a solver, or the process that waits for it, gave up because its time was over."""
-    return reason in ("timeout", "canceled") or reason.startswith("killed after")
+    return reason == OUT_OF_EFFORT or reason.startswith("killed after")
 
 
 def _attempts(session: ProofSession, obligation: Obligation, blamed: Sequence[int]) -> tuple[Attempt, ...]:
