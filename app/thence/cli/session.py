@@ -244,17 +244,28 @@ def folder_for(name: str, what: str) -> Path:
 
 
 def write_text(path: str, text: str) -> None:
-    """Writes a file whole or not at all; the one that a link leads to, and with the permissions that it had.
+    """Writes a file whole or not at all; in the place of a link, never through it. Raises BadInput."""
+    check_writable(path)
+    _write(Path(path), text)
+
+
+def rewrite_text(path: str, text: str) -> None:
+    """Writes what was read from here and changed: into the file that a link leads to, with its permissions.
 
     Raises BadInput.
     """
-    check_writable(path)
-    target = Path(path).resolve()
+    target = str(Path(path).resolve())
+    check_writable(target)
+    _write(Path(target), text, like=target)
+
+
+def _write(target: Path, text: str, like: str | None = None) -> None:
+    """Writes a draft beside the target, and puts it there. `like`: whose permissions it gets. Raises BadInput."""
     with _draft(target) as draft:
         with draft.open("x", encoding="utf-8") as file:
             file.write(text)
-        if target.exists():
-            copymode(target, draft)
+        if like is not None:
+            copymode(like, draft)
         draft.replace(target)
 
 

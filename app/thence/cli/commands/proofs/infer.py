@@ -15,7 +15,7 @@ from thence.api.inferring import infer_on_spark, is_of_the_library, kept_at, wri
 from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, Verbose
 from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
-from thence.cli.session import Session, run_command, write_text
+from thence.cli.session import Session, rewrite_text, run_command
 from thence.dsl.load import locate
 from thence.proofs.infer.hints import Hints
 from thence.proofs.infer.inference import Inference
@@ -162,7 +162,7 @@ def _write(path: str, found: Sequence[Inference]) -> str:
             text, new = written(text, path, each), new + len(each.conjuncts)
     if text == before:
         return "\nnothing to write"
-    write_text(path, text)
+    rewrite_text(path, text)
     return f"\nwrote {counted(new, 'invariant')} into {path}"
 
 

@@ -9,7 +9,7 @@ import typer
 
 from thence.cli.options import Json
 from thence.cli.output import REFUTED, Output
-from thence.cli.session import run_command, write_text
+from thence.cli.session import rewrite_text, run_command
 from thence.dsl.load import Loaded, locate, read_source
 from thence.dsl.text.diagnostics import Diagnostic, SourceText
 from thence.dsl.text.parse import decode
@@ -41,7 +41,7 @@ def _formatted(files: Sequence[str], check_only: bool) -> Output:
         if formatted is not None and formatted != text:
             changed.append(str(path))
             if not check_only:
-                write_text(str(path), formatted)
+                rewrite_text(str(path), formatted)
     said = "would change" if check_only else "formatted"
     return Output(
         diagnostics=tuple(diagnostics),
