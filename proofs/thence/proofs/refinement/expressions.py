@@ -274,7 +274,7 @@ class Evaluation:
             case (">", 1) | (">=", 2):
                 said = _opposite(few)
             case _:
-                raise Unsupported("a count is compared with more than 1")
+                return None
         return Value(Leaf(said), defined)
 
     def _count(self, count: ir.Quantified, bound: Mapping[str, Shape]) -> _Counted:
