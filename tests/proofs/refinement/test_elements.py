@@ -91,6 +91,8 @@ STEPS = (
     "for p in S: send YCT() to p", "for p in process: send ACK(V[p]) to p", "for ref x in B: pass",
     "if true: let t = S; for ref x in B: x := t", "for ref h in H: let old = h.q.size; h.q.push(old); h.q.push(n + old)",
     "while E[self] is not empty and E[self].first is empty: E[self].pop()",
+    "B.push({self}); for ref x in B: x.remove(self); if exists y in B. self in y: n := n + 1",
+    "N.push(7); for ref x in N: x := n; if 7 in N: n := 0",
 )  # fmt: skip
 WITH_MESSAGE = (
     "H.push(Held(m: m, s: S, q: N))", "D[self] := Held(m: m, s: S, q: N)", "send MSG(m, S) to m.dst", "Q.push(m)",
