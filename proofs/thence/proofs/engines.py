@@ -95,7 +95,8 @@ def _in_no_run(system: System) -> frozenset[str]:
     """What no run does, though a process could do it by its state: its program does not let it, for example."""
     formulas = [formula.name for formula in judged_in_steps(system.protocol)]
     never = untried(system, ("causal", *formulas))
-    return frozenset(("delivers",) if "causal" in never else ()) | {f"acts {name}" for name in formulas if name in never}
+    acts = {f"acts {name}" for name in formulas if name in never}
+    return frozenset({"delivers", *acts} if "causal" in never else acts)
 
 
 def _acts_of(formula: ir.NamedFormula) -> set[tuple[str, str | None]]:

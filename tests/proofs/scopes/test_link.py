@@ -674,7 +674,7 @@ conforms polite to quick in both, nobody:
 """
 
 
-def test_a_machine_that_takes_no_step_shows_nothing(specify: Specify) -> None:
+def test_a_machine_that_takes_no_step_shows_nothing(specify: Callable[[str], ir.Specification]) -> None:
     both, nobody = check_links(specify(POLITE).links[0])
     assert both.verdict is Verdict.HOLDS and both.facts["not_tried"] == ["deliver"]
     assert nobody.verdict is Verdict.UNKNOWN and not nobody.expected and "no run" in nobody.facts["unknown"]
