@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from thence.dsl import ir
@@ -40,6 +41,9 @@ from thence.proofs.solving.finite_models import Model
 ANY = "_"
 """In the place of a value that does not matter: the obligation fails whatever it is."""
 
+_LOOP = re.compile(r"#\d+")
+"""What the names of symbols have that say a value at the head of a loop."""
+
 _NOTHING = ("0", "false", "none", "{}", "[]", "<>", ANY)
 """What a variable has at first, as a rule."""
 
@@ -48,14 +52,32 @@ def drawn(link: ir.Link, obligation: Obligation, model: Model) -> list[str]:
     """The state, a line for each fact. What is empty, false or 0 is left out.
 
     First what the obligation is about (the process that takes the step, what arrives), then the variables of the
-    processes, what is in flight, and the machine's facts.
+    processes, what is in flight, and the machine's facts. Then, for each loop that the step has come to, what it may
+    have changed, as it is when a round begins.
     """
     reader = _Reader(model, names_of(model.structure))
-    protocol = link.protocol
+    symbols = obligation.signature.symbols
+    lines = [*_constants(reader, link.protocol, obligation), *_state(reader, link.protocol, symbols, "")]
+    loops = dict.fromkeys(found[0] for one in symbols if (found := _LOOP.search(one.name)))
+    for number, version in enumerate(loops, 1):
+        where = "in the loop" if len(loops) == 1 else f"in loop {number}"
+        lines += [f"{where}: {line}" for line in _state(reader, link.protocol, symbols, version)]
+    return [f"  {line}" for line in lines]
+
+
+def _state(reader: _Reader, protocol: ir.Protocol, symbols: Sequence[ir.Symbol], version: str) -> Iterator[str]:
+    """The state before the step, or what is known of it at the head of a loop."""
+    yield from _variables(reader, protocol, version)
+    yield from _flying(reader, protocol, version)
     own = {symbol.name for symbol in protocol_symbols(protocol)}
-    rest = [symbol for symbol in obligation.signature.symbols if symbol.name not in own]
-    lines = [*_constants(reader, protocol, obligation), *_variables(reader, protocol), *_flying(reader, protocol)]
-    return [f"  {line}" for line in (*lines, *fact_lines(rest, model.structure, reader.names))]
+    for symbol in symbols:
+        found = _LOOP.search(symbol.name)
+        if symbol.name in own or "@" in symbol.name or version != (found[0] if found else ""):
+            continue
+        if symbol.name not in {flying_name(kind.name, version) for kind in protocol.packets}:
+            table = {symbol.name.removesuffix(version): reader.model.structure.tables[symbol.name]}
+            renamed = replace(symbol, name=symbol.name.removesuffix(version))
+            yield from fact_lines((renamed,), reader.model.structure.with_tables(table), reader.names)
 
 
 def _constants(reader: _Reader, protocol: ir.Protocol, obligation: Obligation) -> Iterator[str]:
@@ -69,21 +91,23 @@ def _constants(reader: _Reader, protocol: ir.Protocol, obligation: Obligation) -
         yield f"{constant.name.removeprefix('#')} = {said}"
 
 
-def _variables(reader: _Reader, protocol: ir.Protocol) -> Iterator[str]:
+def _variables(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
+    """Those of every process; at the head of a loop, those of the process that takes the step."""
     for variable in protocol.state:
-        name = variable_name(variable.name)
-        for process in reader.elements(PROCESS):
-            shape = shape_of(name, (reader.term(process, PROCESS),), variable.type)
+        name = variable_name(variable.name, version)
+        for process in reader.elements(PROCESS) if not version else (None,):
+            arguments = () if process is None else (reader.term(process, PROCESS),)
+            at = "" if process is None else f"@{reader.names.of(process, PROCESS)}"
             with suppress(KeyError):  # then the variable does not matter
-                said = reader.said(shape, variable.type)
+                said = reader.said(shape_of(name, arguments, variable.type), variable.type)
                 if said not in _NOTHING:
-                    yield f"{variable.name}@{reader.names.of(process, PROCESS)} = {said}"
+                    yield f"{variable.name}{at} = {said}"
 
 
-def _flying(reader: _Reader, protocol: ir.Protocol) -> Iterator[str]:
+def _flying(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
     for kind in protocol.packets:
         for packet in reader.elements(packet_sort(kind)):
-            flying = ir.Apply(BOOL, flying_name(kind.name), (reader.term(packet, packet_sort(kind)),))
+            flying = ir.Apply(BOOL, flying_name(kind.name, version), (reader.term(packet, packet_sort(kind)),))
             with suppress(KeyError):
                 if reader.is_true(flying):
                     yield f"{reader.packet(kind, packet)} in flight"
