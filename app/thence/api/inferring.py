@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -224,10 +224,10 @@ def _hints(machine: ir.Machine, taken: Sequence[str], limits: Limits, progress: 
         with solver_pool(options) as pool:
             return infer_machine(ProofSession(pool, options), asked, limits, note, aids)
 
-    def guesses() -> list[Guess]:
+    def guesses() -> Generator[Guess, None, None]:
         with solver_pool(options) as pool:
             session = ProofSession(pool, options)
-            return promising(session, machine, taken, limits, _note(progress, machine.name))
+            yield from promising(session, machine, taken, limits, _note(progress, machine.name))
 
     return fewest_hints(taken, attempt, guesses)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 from itertools import combinations
 
 import pytest
@@ -29,7 +29,12 @@ def asked(names: str, enough: Collection[str], guesses: Sequence[str] = (), last
             return Inference(MACHINE, (), reason=INTERRUPTED)
         return Inference(MACHINE, (), reason="" if is_enough(guess.given, enough) else LATE)
 
-    return fewest_hints(tuple(names), attempt, lambda: [Guess(tuple(each)) for each in guesses])
+    return fewest_hints(tuple(names), attempt, lambda: guessed(guesses))
+
+
+def guessed(guesses: Sequence[str]) -> Generator[Guess, None, None]:
+    for each in guesses:
+        yield Guess(tuple(each))
 
 
 def is_enough(given: Collection[str], enough: Collection[str]) -> bool:
@@ -94,8 +99,9 @@ def test_an_interrupt_leaves_what_is_enough() -> None:
     found = asked("abc", ["a"], last=2)
     assert found.given is not None and len(found.given) in (2, 3) and found.interrupted and found.inference.proved
 
-    def interrupted() -> Sequence[Guess]:
+    def interrupted() -> Generator[Guess, None, None]:
+        yield Guess(("b",))
         raise KeyboardInterrupt
 
     found = fewest_hints(("a", "b"), lambda _: Inference(MACHINE, ()), interrupted)
-    assert found.given == ("a", "b") and found.standing == "enough" and found.interrupted
+    assert found.given == ("b",) and found.standing == "enough" and found.interrupted

@@ -5,7 +5,8 @@ What is enough depends on the time limit of an attempt. Each answer rests on a p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
@@ -76,7 +77,7 @@ class _Attempts:
 
 
 def fewest_hints(
-    hidden: Sequence[str], attempt: Callable[[Guess], Inference], guesses: Callable[[], Sequence[Guess]]
+    hidden: Sequence[str], attempt: Callable[[Guess], Inference], guesses: Callable[[], Generator[Guess, None, None]]
 ) -> Hints:
     """Few of the names that must be given to an attempt so that it proves the machine.
 
@@ -89,9 +90,10 @@ def fewest_hints(
     try:
         if not attempts.enough(hidden):
             return attempts.found("enough")
-        for guess in guesses():
-            if not attempts.enough(guess.given, guess.clauses):
-                break
+        with closing(guesses()) as found:
+            for guess in found:
+                if not attempts.enough(guess.given, guess.clauses):
+                    break
         return attempts.found(_smaller(attempts))
     except (_Interrupted, KeyboardInterrupt):
         return attempts.found("enough", interrupted=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -20,6 +20,7 @@ from thence.proofs.infer.clauses import Clause, clause_from
 from thence.proofs.infer.finite_steps import FiniteSteps
 from thence.proofs.infer.goal_runs import GoalRuns
 from thence.proofs.infer.inference import (
+    HASTY_MS,
     INDUCTIVE,
     SAMPLED,
     SHOTS,
@@ -30,7 +31,9 @@ from thence.proofs.infer.inference import (
     hidden,
     shown_rows,
     stated_goals,
+    with_conjuncts,
 )
+from thence.proofs.infer.open_steps import open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
@@ -53,23 +56,27 @@ class Guess:
 
 def promising(
     session: ProofSession, machine: ir.Machine, names: Sequence[str], limits: Limits, note: Callable[[str], None]
-) -> list[Guess]:
+) -> Generator[Guess, None, None]:
     """Sets of the names, each smaller than the one before, that may be enough; as many as the time limit lets it find.
 
-    Raises: CrossCheckError.
+    The time between a set and the question for the next one is not counted. Raises: CrossCheckError.
     """
     goals = about_states(hidden(machine, names))
     own = {name: clause for name, clause in _clauses(about_states(machine)).items() if name in names}
     end = time.monotonic() + limits.seconds
-    found: list[Guess] = []
+    fewest = len(names)
     stated = [closed(goals, goal) for goal in stated_goals(goals)]
     with SolverProcess(end) as process, GoalRuns(goals, stated, end) as runs, suppress(OutOfTime, Unsupported):
         for left, clauses in _Narrowing(session, goals, limits, note).sets(process, runs, own):
-            if not found or len(left) < len(found[-1].given):
+            if len(left) < fewest:
+                fewest = len(left)
                 given = tuple(name for name in names if name in left)
-                own_bodies = {own[name].formula for name in given}
-                found.append(Guess(given, tuple(each for each in clauses if each not in own_bodies)))
-    return found
+                bodies = {own[name].formula for name in given}
+                before = time.monotonic()
+                yield Guess(given, tuple(each for each in clauses if each not in bodies))
+                waited = time.monotonic() - before
+                process.deadline += waited
+                runs.process.deadline += waited
 
 
 def _clauses(machine: ir.Machine) -> dict[str, Clause]:
@@ -89,7 +96,7 @@ class _Narrowing:
         self, process: SolverProcess, runs: GoalRuns, own: Mapping[str, Clause]
     ) -> Iterator[tuple[Collection[str], Iterable[ir.Expr]]]:
         """Smaller and smaller sets, each with clauses that were found. Raises: OutOfTime; Unsupported."""
-        machine, end = self.machine, process.deadline
+        machine = self.machine
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
         goals = stated_goals(machine)
         stated = [closed(machine, goal) for goal in goals]
@@ -98,12 +105,11 @@ class _Narrowing:
         proposals = Proposals(machine, vocabulary, [], random.Random(self.limits.seed))
         search = Strengthening(proposals, [first, *wider], goals, [], self.note, largest=wider[-1])
         search.base = {clause.formula: clause for clause in own.values()}
-        left = _narrowed(search, own)
-        if left is None:  # the file lacks something, or says it in a way that needs more elements
-            left = dict(own)
-        else:
+        left: Mapping[str, Clause] = own
+        hoped = _narrowed(search, own)
+        for left in self._needed(own, own if hoped is None else hoped):
             yield left, ()
-        samplers = self._samplers(shown_rows(machine, vocabulary), end)
+        samplers = self._samplers(shown_rows(machine, vocabulary))
         search.proposals = Proposals(machine, vocabulary, samplers, random.Random(self.limits.seed))
         search.assumed = [clause.formula for clause in left.values()]
         search.start()
@@ -117,6 +123,19 @@ class _Narrowing:
         search.runs = runs.wait()[0]
         yield from self._trials(replace(search, finite=[first], base=short, wanted={}, cores={}), process, left)
 
+    def _needed(self, own: Mapping[str, Clause], hoped: Mapping[str, Clause]) -> Iterator[Mapping[str, Clause]]:
+        """Those that are hoped to be enough, if a solver proves all from them alone; or else all, without those others
+        that it does without, one after the other."""
+        left = own
+        for names in ([name for name in own if name not in hoped], *([name] for name in own if name not in hoped)):
+            rest = {name: clause for name, clause in left.items() if name not in names}
+            named = [ir.NamedFormula(name, clause.formula) for name, clause in rest.items()]
+            if len(rest) < len(left) and not open_steps(self.session, with_conjuncts(self.machine, named), HASTY_MS):
+                left = rest
+                yield left
+            if set(left) == set(hoped):
+                return
+
     def _trials(
         self, search: Strengthening, process: SolverProcess, left: Mapping[str, Clause]
     ) -> Iterator[tuple[Collection[str], Iterable[ir.Expr]]]:
@@ -129,14 +148,17 @@ class _Narrowing:
             process.deadline = min(end, time.monotonic() + TRIAL_SHARE * self.limits.seconds)
             stated = [*goals, *(clause.formula for clause in rest.values())]
             trial = replace(search, goals=stated, base=dict(short), wanted=dict(wanted), dead=set(), cores={})
+            found = False
             with suppress(OutOfTime):
-                if trial.close() is None:
-                    left, wanted = rest, trial.wanted
-                    yield left, (*trial.base, *wanted)
+                found = trial.close() is None
             process.deadline = end
+            if found:
+                left, wanted = rest, trial.wanted
+                yield left, (*trial.base, *wanted)
+                end = process.deadline
 
-    def _samplers(self, shows: Sequence[Callable[..., int]], end: float) -> list[Sampler]:
-        until = time.monotonic() + SHOTS * (end - time.monotonic())
+    def _samplers(self, shows: Sequence[Callable[..., int]]) -> list[Sampler]:
+        until = time.monotonic() + SHOTS * self.limits.seconds
         samplers = []
         for number, universe in enumerate(SAMPLED):
             samplers.append(Sampler(self.session, self.machine, universe, self.limits.seed + number, shows))
