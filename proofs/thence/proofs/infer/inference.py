@@ -38,8 +38,7 @@ from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
-from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates, vocabulary_of
-from thence.proofs.logic.compiled import Compiled, compiled_row
+from thence.proofs.infer.vocabulary import Vocabulary, shown_rows, vocabulary_of
 from thence.proofs.logic.formula import Unsupported, forall, implies
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import run_counterexample
@@ -623,16 +622,6 @@ class _Search:
         reason = f"inductive in a small universe, but in general not proved: {discharge.obligation.name}"
         found = tuple(Found(each) for each in self._named(chosen))
         return Inference(self._machine, (), found, reason=f"{reason}: {discharge.reason}")
-
-
-def shown_rows(machine: ir.Machine, vocabulary: Vocabulary) -> list[Compiled]:
-    """What random runs look at, to find states that show something new."""
-    return [
-        compiled_row(template.atoms, template.variables)
-        for variables in (1, 2)
-        for template in templates(vocabulary, sorts_of(machine), variables)
-        if len(template.atoms) <= 100
-    ]
 
 
 def _without_detours(machine: ir.Machine, formula: ir.NamedFormula, run: TransitionRun) -> TransitionRun:

@@ -29,7 +29,6 @@ from thence.proofs.infer.inference import (
     about_states,
     closed,
     hidden,
-    shown_rows,
     stated_goals,
     with_conjuncts,
 )
@@ -38,7 +37,7 @@ from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
 from thence.proofs.infer.strengthening import Proposals, Strengthening
-from thence.proofs.infer.vocabulary import vocabulary_of
+from thence.proofs.infer.vocabulary import shown_rows, vocabulary_of
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.solving.session import ProofSession
 
