@@ -155,7 +155,7 @@ class Drawn:
             case Collection(kind="sliding array", item=item):
                 return one.randrange(3), tuple(self.value(item) for _ in range(one.randrange(3)))
             case Collection(kind="sliding map", item=item):
-                following = one.randrange(4)
+                following = one.randrange(6)
                 there = sorted(one.sample(range(following), one.randint(0, following)))
                 items = dict.fromkeys(self.value(item) for _ in there)
                 return following, tuple(zip(there, items, strict=False))

@@ -151,6 +151,16 @@ def test_random_protocols(seeds: range) -> None:
     assert happened["longer"] < happened["alike"] / 10
 
 
+def test_the_least_number_that_is_left() -> None:
+    """A sliding map that loses an element, and has others before and behind it."""
+    lines = ["  on causal_send(m): deliver m", "  on receive MSG(m, x) from j:", "    S.remove(m.src)"]
+    text = "\n".join([HEAD.rstrip(), *lines, "    P.remove(Pair(p: j, n: x))", "    n := P.first"]) + "\n" + LINK
+    loaded = load_bytes(Path("drawn.thence"), text.encode())
+    assert loaded.specification is not None
+    happened = compared(loaded.specification.links[0], range(150))
+    assert happened["alike"] > 80
+
+
 def test_invariants() -> None:
     """Their formulas have the interpreter's values, and what is true by definition is true of every drawn state."""
     link = drawn_link(0)
