@@ -71,6 +71,8 @@ conforms drawn to anything:
   invariant eleven: exists p: process. U@p = empty or P@p != empty and S@p is not empty
   invariant twelve: exists p: process, m: message. told(p, m) and U@p.first <= n@p
     and n@p < U@p.next and U@p[n@p].m = some(m)
+  invariant thirteen: forall p: process. P@p is empty or P@p[P@p.first].n < k@p or P@p[P@p.first].p in S@p
+  invariant fourteen: exists p: process. p in X@p implies X@p[p] is empty or X@p[p][X@p[p].first] = p
 """
 
 CONDITIONS = (

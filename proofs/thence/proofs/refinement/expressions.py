@@ -186,10 +186,11 @@ class Evaluation:
         return Value(target.shape.at(terms), conj((target.defined, key.defined, there)))
 
     def _element_at(self, target: Value, index: Value) -> Value:
-        """An element of a sliding array by its number."""
+        """An element of a sliding array or map by its number."""
         held = target.shape
-        assert isinstance(held, Window)
-        there = within(held.first, index.term, held.next)
+        assert isinstance(held, Window | Numbered)
+        inside = within(held.first, index.term, held.next)
+        there = inside if isinstance(held, Window) else held.has(index.term)
         return Value(held.at(index.term), conj((target.defined, index.defined, there)))
 
     def _query(self, expr: ir.Query, target: Value) -> Value:
