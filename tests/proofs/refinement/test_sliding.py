@@ -6,6 +6,7 @@ The states and the comparison are those of `test_execution`.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -14,7 +15,9 @@ from tests.proofs.refinement.link_invariants import true_of
 from tests.proofs.refinement.test_execution import Drawn, Reader, block, compared
 
 from thence.dsl import ir
-from thence.dsl.load import load_bytes
+from thence.dsl.load import load, load_bytes
+from thence.dsl.run.values import Fault
+from thence.proofs.prove import is_claimed
 from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.states import any_state, protocol_facts
 
@@ -153,6 +156,19 @@ def test_random_protocols(seeds: range) -> None:
     assert happened["longer"] < happened["alike"] / 10
 
 
+def test_algorithm_1() -> None:
+    """Two rounds of each loop. The invariants of the link have no value in most drawn states, and are not compared."""
+    specification = load("hybrid_basic").specification
+    assert specification is not None
+    link = next(each for each in specification.links if is_claimed(each))
+    invariants = tuple(each for each in link.invariants if each.name in ("clock", "numbers", "posted", "oldest_first"))
+    happened = compared(replace(link, invariants=invariants), range(60), rounds=2)
+    assert happened["alike"] > 40
+    assert happened["fault"]
+    assert happened["refused"]
+    assert not happened["unsupported"]
+
+
 def test_the_least_number_that_is_left() -> None:
     """A sliding map that loses an element, and has others before and behind it."""
     lines = ["  on causal_send(m): deliver m", "  on receive MSG(m, x) from j:", "    S.remove(m.src)"]
@@ -178,3 +194,39 @@ def test_invariants() -> None:
             assert reader.truth(formula) == true[name], name
             happened[name, true[name]] += 1
     assert len(happened) >= 2 * len(formulas) - 2
+
+
+def test_an_element_of_a_sliding_map_by_its_number() -> None:
+    """An invariant that names a number without an element has no value, and its formula is false."""
+    content = f"{HEAD}  on causal_send(m): deliver m\n" + LINK.partition("  invariant ")[0]
+    content += "  invariant named: forall p: process. P@p[n@p].n >= k@p\n"
+    loaded = load_bytes(Path("drawn.thence"), content.encode())
+    assert loaded.specification is not None
+    (link,) = loaded.specification.links
+    formula = Evaluation(link.protocol, any_state(link), prefix="i").formula(link.invariants[0].body)
+    happened: Counter[str] = Counter()
+    for number in range(300):
+        drawn = Drawn(link, 2, Random(number))
+        try:
+            expected = true_of(link, drawn.locals, drawn.packets, drawn.structure, drawn.messages)["named"]
+            happened[str(expected)] += 1
+        except Fault:
+            expected = False
+            happened["no value"] += 1
+        assert Reader(drawn, drawn.structure, {}).truth(formula) == expected
+    assert len(happened) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("deliver m\n", "deliver m\n    n := P[n].n\n"),
+        ("deliver m\n", "deliver m\n  invariant named: forall p: process. P@p[0].n = 0\n"),
+        ("deliver m is deliver(m)\n", "deliver m is deliver(m)\n  receive MSG(m, x) from j is tell(P[x].p, m)\n"),
+    ],
+)
+def test_only_invariants_of_links_name_elements_of_sliding_maps(old: str, new: str) -> None:
+    content = f"{HEAD}  on causal_send(m):\n    deliver m\n" + LINK.partition("  receive ")[0]
+    assert load_bytes(Path("drawn.thence"), content.encode()).specification is not None
+    found = load_bytes(Path("drawn.thence"), content.replace(old, new, 1).encode()).diagnostics
+    assert "E0306" in [each.code for each in found if each.severity == "error"]
