@@ -14,7 +14,7 @@ from dataclasses import replace
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import NAT, Collection, Map, Type
-from thence.proofs.logic.formula import conj
+from thence.proofs.logic.formula import Unsupported, conj
 from thence.proofs.refinement.effects import root_of
 from thence.proofs.refinement.shapes import (
     Change,
@@ -52,7 +52,7 @@ def _changes_only(statement: ir.Stmt, name: str) -> bool:
             return True
         case ir.If(then=then, otherwise=otherwise):
             return all(_changes_only(each, name) for each in (*then, *otherwise))
-        case ir.Mutate(method="remove", place=place) if _is_queue(place.type):
+        case ir.Mutate(method="add" | "remove", place=place) if not _is_set_or_map(place.type):
             return False  # which place it leaves has a name of its own in each round
         case ir.Assign(place=place) | ir.Mutate(place=place):
             root = root_of(place)
@@ -66,8 +66,8 @@ def _changes_only(statement: ir.Stmt, name: str) -> bool:
             return False
 
 
-def _is_queue(type_: Type) -> bool:
-    return isinstance(type_, Collection) and type_.kind == "queue"
+def _is_set_or_map(type_: Type) -> bool:
+    return isinstance(type_, Map) or (isinstance(type_, Collection) and type_.kind == "set")
 
 
 def places(shape: Shape, type_: Type) -> Group:
@@ -78,7 +78,7 @@ def places(shape: Shape, type_: Type) -> Group:
         case Table(at=entry, has=has), Map(key=key):
             return Group(leaves(key), lambda terms: (has(terms), entry(terms)))
         case _:
-            raise AssertionError((shape, type_))
+            raise Unsupported(f"`for ref` over a `{type_}` has no encoding")
 
 
 def with_elements(variables: Sequence[ir.Variable], element: Shape, type_: Type) -> Change:
