@@ -43,7 +43,11 @@ def effects(link: ir.Link, statements: Sequence[ir.Stmt]) -> Effects:
             case ir.Deliver():
                 only_sends = False
                 symbols |= _changed_by(link, "deliver", None)
-            case ir.While() | ir.Return() | ir.Var() | ir.Ref() | ir.For(ref=True) | ir.Choose() | ir.Either():
+            case ir.For(ref=True, domain=ir.Expression() as domain):
+                root = root_of(domain)
+                only_sends = False
+                (variables if isinstance(root, ir.StateOf) else locals_).add(root.name)
+            case ir.While() | ir.Return() | ir.Var() | ir.Ref() | ir.Choose() | ir.Either():
                 only_sends = False
             case _:
                 pass

@@ -4,9 +4,10 @@ On the way, checks are collected: no expression is without a value, each event i
 head of a loop the invariants of the link are true.
 
 NOTE(loops): a `for` that only sends is one group of packets, see NOTE(rounds), and one that changes each entry of a map
-by itself is one change of the map, see NOTE(entrywise). Any other loop is cut at its head: the
-invariants hold there at first and after each round, and nothing else is known of what a round may change. That a loop
-ends is not shown; a step whose loop does not end is a fault, and changes nothing.
+by itself is one change of the map, see NOTE(entrywise); so is a `for ref` that changes elements in place, see
+NOTE(elementwise). Any other loop is cut at its head: the invariants hold there at first and after each round, and
+nothing else is known of what a round may change. That a loop ends is not shown; a step whose loop does not end is a
+fault, and changes nothing.
 
 NOTE(not visited before): a round of a `for` over a collection may take its own element out of it, and no other. Then an
 element is there at the head of its round: of equal elements of a queue, each earlier round took out one at most.
@@ -36,6 +37,7 @@ from thence.proofs.logic.formula import (
     negation,
 )
 from thence.proofs.refinement.effects import effects, takes_out_its_own
+from thence.proofs.refinement.elementwise import changes_elements, joined, places, with_elements
 from thence.proofs.refinement.entrywise import Entrywise, entries_of
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
 from thence.proofs.refinement.mutation import any_like, cleared, mutation, with_numbered, without_numbered
@@ -376,7 +378,8 @@ class Execution(Entrywise):
 
     def _for(self, statement: ir.For, path: Path, then: Then, back: Then, depth: int) -> None:
         if statement.ref:
-            raise Unsupported(f"`for ref {statement.name}` has no encoding")
+            self._for_ref(statement, path, then, depth)
+            return
         if effects(self.link, statement.body).only_sends:
             start = Rounds(path, (), ())
             self._rounds((statement,), start, depth, lambda done: self._all_sent(done, path, then))
@@ -402,6 +405,32 @@ class Execution(Entrywise):
                 )
             self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
         then(restored(head, path))
+
+    def _for_ref(self, statement: ir.For, path: Path, then: Then, depth: int) -> None:
+        """All rounds at once: see NOTE(elementwise)."""
+        if not changes_elements(statement):
+            raise Unsupported(f"`for ref {statement.name}` that changes more than its elements has no encoding")
+        assert statement.domain is not None
+        domain = statement.domain
+        found = self._value(path, domain)
+        start = sure(path, found)
+        group = places(found.shape, domain.type)
+        variables = self._loop_variables(group.types)
+        there, element = group.item(locals_of(variables))
+        inside = start.where("in the loop", there)
+        inside = replace(inside, locals={**inside.locals, statement.name: element})
+        ways: list[tuple[list[Term], Shape]] = []
+
+        def end(after: Path) -> None:
+            more = after.conditions[len(inside.conditions) :]
+            ways.append(([each.body for each in more], after.locals[statement.name]))
+
+        self.run(statement.body, inside, end, end, depth)
+        if not ways:  # no element is there, or a round is a fault, which is checked
+            then(start)
+            return
+        change = with_elements(variables, joined(ways), domain.type)
+        self._change(start, domain, change, then, read=True)
 
 
 def _denies(invariant: ir.Expr, test: ir.Expr) -> bool:

@@ -15,7 +15,18 @@ from typing import assert_never
 from thence.dsl import ir
 from thence.dsl.ir.topology import BUILT_IN
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Record, Type, has_zero
-from thence.proofs.logic.formula import FALSE, TRUE, Unsupported, conj, disj, exists, forall, implies, negation
+from thence.proofs.logic.formula import (
+    FALSE,
+    TRUE,
+    Unsupported,
+    conditional,
+    conj,
+    disj,
+    exists,
+    forall,
+    implies,
+    negation,
+)
 from thence.proofs.refinement.shapes import (
     Bag,
     Group,
@@ -282,7 +293,7 @@ class Evaluation:
             case (">", 1) | (">=", 2):
                 said = _opposite(few)
             case _:
-                raise Unsupported("a count is compared with more than 1")
+                return None
         return Value(Leaf(said), defined)
 
     def _count(self, count: ir.Quantified, bound: Mapping[str, Shape]) -> _Counted:
@@ -387,17 +398,35 @@ class Evaluation:
         if expr.kind == "sum":
             raise Unsupported("`sum` has no encoding")
         if expr.kind == "count":
-            return self._counted_processes(expr, bound)
+            return self._number_of(expr, bound)
         return self._over(expr, list(expr.variables), bound)
 
-    def _counted_processes(self, expr: ir.Quantified, bound: Mapping[str, Shape]) -> Value:
-        """The number of processes of which something is true: see NOTE(counting) in `logic.counting`."""
-        if len(expr.variables) != 1 or expr.variables[0].domain is not None or expr.variables[0].type != PROCESS:
-            raise Unsupported("a count of anything but processes that is not compared with 0 or 1 has no encoding")
-        name = self.name()
-        inside = self.value(expr.body, {**bound, expr.variables[0].name: Leaf(ir.Local(PROCESS, name))})
-        number = ir.Quantified(NAT, "count", (ir.Bound(PROCESS, name),), inside.term)
-        return Value(Leaf(number), _plain(forall((ir.Variable(name, PROCESS),), inside.defined)))
+    def _number_of(self, expr: ir.Quantified, bound: Mapping[str, Shape]) -> Value:
+        """The number of instances of which something is true: see NOTE(counting) in `logic.counting`.
+
+        Of a queue only all elements are counted, or all that are ahead of one: their number is that of places.
+        """
+        (variable, *others) = expr.variables
+        if not others and isinstance(variable.domain, ir.Placed) and expr.body == TRUE:
+            return self._elements_ahead(variable.domain, bound)
+        counted = self._count(expr, bound)
+        numbers: list[Term] = []
+        for group in counted.groups:
+            if NAT in group.types:
+                raise Unsupported("a count of elements of a queue or of numbers that is not compared with 0 or 1")
+            bounds = tuple(ir.Bound(each.type, each.name) for each in variables(group.types, self.name))
+            there, _ = group.item(tuple(ir.Local(each.type, each.name) for each in bounds))
+            if bounds:
+                numbers.append(ir.Quantified(NAT, "count", bounds, there))
+            else:
+                numbers.append(conditional(there, ir.Literal_(NAT, 1), ir.Literal_(NAT, 0)))
+        return Value(Leaf(_sum(numbers)), counted.defined)
+
+    def _elements_ahead(self, placed: ir.Placed, bound: Mapping[str, Shape]) -> Value:
+        queue = self.value(placed.queue, bound)
+        assert isinstance(queue.shape, Window)
+        last = queue.shape.next if placed.ahead is None else place_of(self.value(placed.ahead, bound).shape)
+        return Value(Leaf(ir.Arithmetic(NAT, "-", last, queue.shape.first)), queue.defined)
 
     def _over(self, expr: ir.Quantified, left: list[ir.Bound], bound: Mapping[str, Shape]) -> Value:
         if not left:
@@ -433,6 +462,15 @@ def _with_place_below(group: Group, limit: Term) -> Group:
         return conj((there, ir.Comparison(BOOL, "<", place_of(each), limit))), each
 
     return Group(group.types, item)
+
+
+def _sum(numbers: Sequence[Term]) -> Term:
+    if not numbers:
+        return ir.Literal_(NAT, 0)
+    first, *rest = numbers
+    for each in rest:
+        first = ir.Arithmetic(NAT, "+", first, each)
+    return first
 
 
 def _is_queue(type_: Type) -> bool:

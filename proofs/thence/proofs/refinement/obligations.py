@@ -353,7 +353,7 @@ def _counted(facts: Sequence[ir.NamedFormula], goal: Term) -> tuple[Sequence[ir.
 
     The facts about counts relate counts that say the same number of names, see NOTE(counting): a count for all p, and
     one for a process with a name, are not related otherwise. Fewer facts are known then, and so less is proved. Of each
-    count is known besides that no two are counted where it is at most 1.
+    count of processes is known besides that no two are counted where it is at most 1.
     """
     variables, body = outer_foralls(goal)
     named: dict[str, ir.Expr] = {one.name: ir.Local(one.type, f"#goal {one.name}") for one in variables}
@@ -374,9 +374,10 @@ def _counted(facts: Sequence[ir.NamedFormula], goal: Term) -> tuple[Sequence[ir.
 
 
 def _counts_of(formula: Term) -> Iterator[ir.Quantified]:
-    """The counts in a formula that are about constants only, not about what is bound around them."""
+    """The counts of processes in a formula that are about constants only, not about what is bound around them."""
     if isinstance(formula, ir.Quantified) and formula.kind == "count":
-        if all(name.startswith("#") for name in free_locals(formula)):
+        of_processes = all(bound.type == PROCESS for bound in formula.variables)
+        if of_processes and all(name.startswith("#") for name in free_locals(formula)):
             yield formula
         return
     for part in children(formula):
