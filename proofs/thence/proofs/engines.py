@@ -19,6 +19,7 @@ from thence.dsl.run.local_steps import LocalStep
 from thence.dsl.run.scoped import asked_of
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Occurrence
+from thence.proofs.closed.check import untried
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
@@ -59,6 +60,8 @@ def explore(
     )  # fmt: skip
     result, used = _explored(request, method)
     result.never = _never(used)
+    if workload.programs and result.complete:
+        result.never |= _in_no_run(used)
     result.order_matters = order_matters(used)
     return result
 
@@ -86,6 +89,14 @@ def _never(system: System) -> frozenset[str]:
     met |= {f"acts {one.name}": bool(_acts_of(one) & acted) for one in judged_in_steps(system.protocol)}
     idle = () if system.promises is None else system.promises.never_given()
     return frozenset((*(name for name, happened in met.items() if not happened), *(f"gives {name}" for name in idle)))
+
+
+def _in_no_run(system: System) -> frozenset[str]:
+    """What no run does, though a process could do it by its state: its program does not let it, for example."""
+    formulas = [formula.name for formula in judged_in_steps(system.protocol)]
+    never = untried(system, ("causal", *formulas))
+    acts = {f"acts {name}" for name in formulas if name in never}
+    return frozenset({"delivers", *acts} if "causal" in never else acts)
 
 
 def _acts_of(formula: ir.NamedFormula) -> set[tuple[str, str | None]]:
