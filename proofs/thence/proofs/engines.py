@@ -61,7 +61,7 @@ def explore(
     result, used = _explored(request, method)
     result.never = _never(used)
     if workload.programs and result.complete:
-        result.never |= _in_no_run(used)
+        result.never |= _in_no_run(used, result.never)
     result.order_matters = order_matters(used)
     return result
 
@@ -91,12 +91,13 @@ def _never(system: System) -> frozenset[str]:
     return frozenset((*(name for name, happened in met.items() if not happened), *(f"gives {name}" for name in idle)))
 
 
-def _in_no_run(system: System) -> frozenset[str]:
-    """What no run does, though a process could do it by its state: its program does not let it, for example."""
-    formulas = [formula.name for formula in judged_in_steps(system.protocol)]
-    never = untried(system, ("causal", *formulas))
-    acts = {f"acts {name}" for name in formulas if name in never}
-    return frozenset({"delivers", *acts} if "causal" in never else acts)
+def _in_no_run(system: System, never: frozenset[str]) -> frozenset[str]:
+    """What else no run does, though a process could do it by its state: its program does not let it, for example."""
+    asked = {f"acts {formula.name}": formula.name for formula in judged_in_steps(system.protocol)}
+    asked = {"delivers": "causal", **asked}
+    untold = {what: name for what, name in asked.items() if what not in never}
+    nowhere = untried(system, tuple(untold.values()))
+    return frozenset(what for what, name in untold.items() if name in nowhere)
 
 
 def _acts_of(formula: ir.NamedFormula) -> set[tuple[str, str | None]]:
