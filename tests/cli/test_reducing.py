@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,6 +69,24 @@ def test_counterexamples_are_shortest(thence: Thence) -> None:
     assert len(reduced["counterexample"]) == len(plain["counterexample"])
 
 
-def test_why_not_is_said(thence: Thence) -> None:
-    ran = thence("explore", "client_server", "--processes", "3", "--sends", "2", "--property", "fifo")
-    assert "not reduced by symmetry: client_server scope, client_server_reordering scope: what p0 and p1 do" in ran.out
+PICKS = """
+protocol picks:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    first: option of process
+  on causal_send(m):
+    for p in process:
+      if first is none: first := some(p)
+    send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  property fifo
+"""
+
+
+def test_why_not_is_said(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "picks.thence"
+    again = PICKS.replace("picks", "picks_again")
+    file.write_text(PICKS + again)
+    ran = thence("explore", str(file), "--processes", "3", "--sends", "2", "--property", "fifo")
+    assert "not reduced by symmetry: picks scope, picks_again scope: what p0 and p1 do" in ran.out

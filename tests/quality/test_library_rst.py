@@ -37,7 +37,7 @@ INVARIANTS = {
     ("rst", "matrices"): 6,
     ("rst", "to_oneself"): 14,
     ("rst", "matrices_between_others"): 10,
-    ("rst_mf", "matrix"): 8,
+    ("rst_mf", "matrix"): 7,
     ("rst_hunch", "counts_first"): 8,
     ("rst_hunch", "lockstep"): 10,
     ("mf_pipelined", "pipelined"): 14,

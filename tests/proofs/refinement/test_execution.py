@@ -612,7 +612,17 @@ def compared(link: ir.Link, seeds: Sequence[int], rounds: int = ROUNDS) -> Count
 
 
 @pytest.mark.parametrize(
-    "name", ["fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree"]
+    "name",
+    [
+        "fifo",
+        "synchronous",
+        "two_phase_commit",
+        "ricart_agrawala",
+        "lamport_mutex",
+        "mf",
+        "tree",
+        "chandy_lamport",
+    ],
 )
 def test_library(name: str) -> None:
     specification = load(name).specification
@@ -808,7 +818,8 @@ def written(step: str, indent: str) -> list[str]:
             then, _, otherwise = rest.partition(" else: ") if word == "if" else (rest, "", "")
             lines = [f"{indent}{head}:", *written(then, indent + "  ")]
             return [*lines, f"{indent}else:", *written(otherwise, indent + "  ")] if otherwise else lines
-    return [indent + part for part in step.split("; ")]
+    first, _, rest = step.partition("; ")
+    return [indent + first, *(written(rest, indent) if rest else [])]
 
 
 def random_text(seed: int, network: str = "reliable, reordering") -> str:

@@ -88,10 +88,15 @@ STEPS = (
     "for k in process: if V[k] < W[k]: V[k] := V[k] + 2", "for k in process: W[k] := V[self]",
     "for k in process: for i in process: X[k][i] := max(X[k][i], V[i])", "for k in S: X[self][k] := n",
     "for k in process: for i in S: X[i][k] := X[i][k] + W[k]", "for k in process: V[k] := V[k] - W[k]",
-    "for k in process: X[k] := V", "for k in V: X[k] := X[self]", "for k in process: send MATRIX(X, some(k)) to k",
+    "for k in process: V[k] := max(V[k], n); for i in process: if i != self: X[i][k] := X[i][k] + W[k]",
+    "for k in S: if W[k] < n: V[k] := V[k] + 1; X[k] := W", "for k in process: X[k] := V",
+    "for k in V: X[k] := X[self]", "for k in process: send MATRIX(X, some(k)) to k",
     "for p in S: send MATRIX(X, L) to p", "for k in process: if k in S: W[k] := if V = W then 1 else n",
     "for i in Q: if i.v[self] > n: n := i.v[self]", "for i in Q: if i.v = V: Q.remove(i); n := n + 1",
     "for i in Q: if i.v[self] = n: V := i.v", "if Q is not empty: Q.push(Q.first); Q.pop()",
+    "for i in Q: if i.v[self] = n: V := i.v; Q.remove(i); return", "for k in process: if V[k] < n: W[k] := n; return",
+    "for i in Q: if i in H or i.v = V: n := n + 1; return",
+    "for k in process: if X[k] = W: V[k] := 0; S.add(k); return",
     "if true: let old = V; for k in process: V[k] := old[self]", "for k in V: send MATRIX(X, L) to k",
 )  # fmt: skip
 WITH_MESSAGE = (
@@ -176,6 +181,13 @@ def test_invariants() -> None:
         ("for k in process: X[k][self] := X[self][k]", False),
         ("for k in process: V[k] := count p: process. V[p] > 0", False),
         ("for k in process: V[k] := n; n := n + 1", False),
+        ("for k in process: V[k] := max(V[k], n); W[k] := W[k] + 1", True),
+        ("for k in process: V[k] := n; X[self][k] := max(X[self][k], 1)", True),
+        ("for k in process: V[k] := W[k]; W[k] := 0", False),
+        ("for k in process: V[k] := 0; W[k] := V[k]", False),
+        ("for k in W: V[k] := 0; W[k] := 0", False),
+        ("for k in process: V[k] := 0; V[k] := 1", False),
+        ("for k in process: V[k] := 0; n := 1", False),
     ],
 )
 def test_which_loops_change_entries(loop: str, entrywise: bool) -> None:
@@ -188,7 +200,30 @@ def test_which_loops_change_entries(loop: str, entrywise: bool) -> None:
     ((handler, *_), *_) = (protocol.handlers for protocol in loaded.specification.protocols)
     (statement,) = handler.body
     assert isinstance(statement, ir.For)
-    assert (entries_of(statement) is not None) is entrywise
+    assert bool(entries_of(statement)) is entrywise
+
+
+ALONE = (
+    "for k in process: V[k] := max(V[k], n); for i in process: if i != self: X[i][k] := X[i][k] + W[k]",
+    "for k in S: if W[k] < n: V[k] := V[k] + 1; X[k] := W",
+    "for k in process: if V[k] < n: W[k] := n; return",
+    "for k in process: if k in V: S.add(k); deliver m; return",
+    "for i in Q: if i.v[self] < n: V := i.v; Q.remove(i); return",
+    "for i in Q: if Q.first != i: n := n + 1; Q.pop(); return",
+)  # fmt: skip
+"""Loops that are executed without a cut; what follows them shows whether they return."""
+
+
+@pytest.mark.parametrize("loop", ALONE)
+def test_loops_without_a_cut(loop: str) -> None:
+    lines = [*written(loop, "    "), "    n := n + 5"]
+    text = f"{HEAD}  on causal_send(m):\n" + "\n".join(lines) + "\n" + LINK
+    loaded = load_bytes(Path("drawn.thence"), text.encode())
+    assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
+    (link,) = loaded.specification.links
+    happened = compared(link, range(40))
+    assert happened["alike"] > 5
+    assert not {"longer", "unsupported"} & {*happened}
 
 
 # --- loops that take out what they visit ----------------------------------------------------------

@@ -159,6 +159,8 @@ def _details(row: Mapping[str, Any]) -> str:
         parts.append(f"{counted(row['cases'], 'case')}, {counted(row['failures'], 'failure')}")
     if row.get("not_tried"):
         parts.append(f"not tried: {', '.join(row['not_tried'])}")
+    if row.get("assumes"):
+        parts.append(f"assumes {', '.join(row['assumes'])}")
     if row.get("cannot_refute"):
         parts.append(f"cannot be refuted here: {row['cannot_refute']}")
     return "; ".join(part for part in parts if part)

@@ -59,8 +59,13 @@ def at_new_levels(results: Sequence[Result]) -> tuple[Result, ...]:
 def _verdict(link: ir.Link, name: str, shown: Result, own: Result) -> Result:
     protocol, machine = link.protocol.name, link.machine.name
     facts: dict[str, object] = {"property": name, "machine": machine, "link": link.name}
+    assumes = shown.facts.get("assumes", [])
+    facts |= {"assumes": assumes} if assumes else {}
     if shown.verdict is own.verdict is Verdict.PROVED:
         said = f"of any number of processes: {machine} has it, and allows each send and delivery of {protocol}"
+        if assumes:
+            axioms = f"{'axiom' if len(assumes) == 1 else 'axioms'} {' and '.join(assumes)}"
+            said += f"; this rests on the {axioms} of {machine}, which nothing shows to be true of {protocol}"
         level = min(shown.level, own.level)
         return Result(name, "link", protocol, Verdict.PROVED, level, True, facts=facts, explanation=said)
     missing = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import Collection
 from thence.proofs.refinement.transitions import action_of
 
 
@@ -52,6 +53,19 @@ def effects(link: ir.Link, statements: Sequence[ir.Stmt]) -> Effects:
             case _:
                 pass
     return Effects(frozenset(variables), frozenset(locals_), frozenset(kinds), frozenset(symbols), only_sends)
+
+
+def test_of_search(loop: ir.For) -> ir.If | None:
+    """The test of a loop that ends with the first value for which it is true; None where the loop is anything else.
+
+    Its values have an order: processes, or the elements of a queue.
+    """
+    ordered = loop.domain is None or (isinstance(loop.domain.type, Collection) and loop.domain.type.kind == "queue")
+    match loop:
+        case ir.For(ref=False, body=(ir.If(then=(*_, ir.Return()), otherwise=()) as test,)) if ordered:
+            return test
+        case _:
+            return None
 
 
 def takes_out_its_own(link: ir.Link, loop: ir.For) -> bool:

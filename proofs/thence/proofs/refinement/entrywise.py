@@ -1,21 +1,25 @@
-"""Loops that change entries of one map, each round its own: all rounds at once.
+"""Loops that change entries of maps, each round its own: all rounds at once.
 
 NOTE(entrywise): in `for k in process: V[k] := max(V[k], w[k])` a round reads and writes no entry of V but its own, so
 the rounds do not depend on each other. After the loop an entry has the value that its round gives it, with the loop
 variables replaced by its keys. The loops may be nested, `for k in process: for l in process: M[k][l] := ...`: each loop
-variable is one of the keys. All maps on the way have values with a zero, so that there is no key to be made.
+variable is one of the keys. All maps on the way have values with a zero, so that there is no key to be made. A loop may
+change several maps in this way. Where nothing that changes one of them reads another of them, the loop does what a loop
+for each map does, one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Collection, Map, Type, has_zero
 from thence.proofs.logic.formula import TRUE, conj, substitute
-from thence.proofs.refinement.following import Path, Then
+from thence.proofs.refinement.following import Path
 from thence.proofs.refinement.rounds import Looping
 from thence.proofs.refinement.shapes import (
     Shape,
@@ -31,15 +35,23 @@ from thence.proofs.refinement.shapes import (
     table,
 )
 
+Around: TypeAlias = tuple[ir.For | ir.If, ...]
+"""Loops and conditions around a statement, from the outside."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The loop, from the outside to the assignment; `variable` is the map, and `keys` say where its entry is."""
+    """What a loop does to one map, from the outside to the assignment; `keys` say where the entry of `variable` is."""
 
-    around: tuple[ir.For | ir.If, ...]
+    around: Around
     assignment: ir.Assign
     variable: ir.StateOf
     keys: tuple[ir.Lookup, ...]
+
+    @property
+    def evaluated(self) -> tuple[ir.Expr | None, ...]:
+        """What is evaluated around the assignment: domains and conditions."""
+        return tuple(one.domain if isinstance(one, ir.For) else one.condition for one in self.around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +63,41 @@ class _Key:
     value: Type
 
 
-def entries_of(loop: ir.For) -> Entries | None:
-    """The loop as one that changes entries of a map; None where it is anything else."""
-    around: list[ir.For | ir.If] = []
-    statement: ir.Stmt = loop
-    while not isinstance(statement, ir.Assign):
-        match statement:
-            case ir.For(ref=False, body=(only,)) | ir.If(then=(only,), otherwise=()):
-                around.append(statement)
-                statement = only
-            case _:
-                return None
+def entries_of(loop: ir.For) -> tuple[Entries, ...]:
+    """The loop as one that changes entries of maps, with a part for each map; empty where it is anything else."""
+    found: list[Entries] = []
+    for around, statement in _innermost(loop, ()):
+        part = None if around is None else _part(around, statement)
+        if part is None or not _each_round_has_its_own(part):
+            return ()
+        found.append(part)
+    for one, other in permutations(found, 2):
+        if _mentions((one.evaluated, one.assignment), other.variable.name):
+            return ()
+    return tuple(found)
+
+
+def _innermost(statement: ir.Stmt, around: Around) -> Iterator[tuple[Around | None, ir.Stmt]]:
+    """The statements that are neither loops nor conditions, with those around them; None for what has no such form."""
+    match statement:
+        case ir.For(ref=False, body=body) | ir.If(then=body, otherwise=()):
+            for inner in body:
+                yield from _innermost(inner, (*around, statement))
+        case ir.For() | ir.If():
+            yield None, statement
+        case _:
+            yield around, statement
+
+
+def _part(around: Around, statement: ir.Stmt) -> Entries | None:
+    if not isinstance(statement, ir.Assign):
+        return None
     keys: list[ir.Lookup] = []
     place = statement.place
     while isinstance(place, ir.Lookup):
         keys.insert(0, place)
         place = place.target
-    if not isinstance(place, ir.StateOf) or not keys:
-        return None
-    found = Entries(tuple(around), statement, place, tuple(keys))
-    return found if _each_round_has_its_own(found) else None
+    return Entries(around, statement, place, tuple(keys)) if isinstance(place, ir.StateOf) and keys else None
 
 
 def _each_round_has_its_own(found: Entries) -> bool:
@@ -129,10 +156,15 @@ def _parts(node: object) -> Sequence[object]:
 
 @dataclass(slots=True)
 class Entrywise(Looping):
-    """Executes loops that change entries of one map."""
+    """Executes loops that change entries of maps."""
 
-    def _entrywise(self, found: Entries, path: Path, then: Then) -> None:
+    def _entrywise(self, found: Sequence[Entries], path: Path) -> Path:
         """All rounds at once: see NOTE(entrywise)."""
+        for part in found:
+            path = self._all_rounds(part, path)
+        return path
+
+    def _all_rounds(self, found: Entries, path: Path) -> Path:
         inside, conditions = path, list[Term]()
         variables: dict[str, ir.Variable] = {}
         for one in found.around:
@@ -150,7 +182,7 @@ class Entrywise(Looping):
         keys = [self._key(inside, one, variables) for one in found.keys]
         before = path.state.mine(found.variable.name)
         after = _all_written(before, keys, {}, conditions, value)
-        then(replace(path, state=path.state.assigned(found.variable.name, after)))
+        return replace(path, state=path.state.assigned(found.variable.name, after))
 
     def _key(self, path: Path, place: ir.Lookup, variables: Mapping[str, ir.Variable]) -> _Key:
         assert isinstance(place.target.type, Map)

@@ -12,6 +12,10 @@ fault, and changes nothing.
 NOTE(not visited before): a round of a `for` over a collection may take its own element out of it, and no other. Then an
 element is there at the head of its round: of equal elements of a queue, each earlier round took out one at most.
 
+NOTE(first found): in `for x in Q: if P: ...; return` nothing happens before the first x for which P is true, and
+nothing after it. So there is no cut: that x has a name, and P is false for all before it, or there is none. Elements of
+a queue come in its order, processes in theirs.
+
 NOTE(first round): an invariant may say of each process what denies the test of a `while`: between steps a buffer is
 empty, and the loop empties it. Then the loop begins where that invariant is false, so its first round is executed as it
 stands, and the loop is cut at its next head.
@@ -36,9 +40,10 @@ from thence.proofs.logic.formula import (
     local,
     negation,
 )
-from thence.proofs.refinement.effects import effects, takes_out_its_own
+from thence.proofs.refinement.effects import effects, takes_out_its_own, test_of_search
 from thence.proofs.refinement.elementwise import changes_elements, joined, places, with_elements
 from thence.proofs.refinement.entrywise import Entrywise, entries_of
+from thence.proofs.refinement.expressions import Value
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
 from thence.proofs.refinement.mutation import any_like, cleared, mutation, with_numbered, without_numbered
 from thence.proofs.refinement.rounds import DEEPEST, Rounds
@@ -62,6 +67,7 @@ from thence.proofs.refinement.shapes import (
     in_numbered,
     locals_of,
     something_inside,
+    variables,
     within,
     without_element,
 )
@@ -295,6 +301,43 @@ class Execution(Entrywise):
         event = Event("send", kind.name, tuple(arguments), to)
         self.happen(replace(path, state=state), event, then)
 
+    # --- loops that look for the first -------------------------------------------------------
+
+    def _find(self, statement: ir.For, test: ir.If, path: Path, then: Then, back: Then, depth: int) -> None:
+        """A loop that ends with the first element for which a test is true: see NOTE(first found)."""
+        (group,), there = self._searched(path, statement)
+        self._check(f"no fault on line {statement.span.line}", path, there)
+        path = path.where("a value", there)
+        evaluation = self._evaluation(path.state, path.locals)
+
+        def of(terms: tuple[Term, ...]) -> tuple[Term, Shape, Value]:
+            condition, item = group.item(terms)
+            return condition, item, evaluation.value(test.condition, {**path.locals, statement.name: item})
+
+        def passed(terms: tuple[Term, ...]) -> Term:
+            condition, _, found = of(terms)
+            return implies(condition, conj((found.defined, opposite(found.term))))
+
+        (each,) = variables(group.types, evaluation.name)
+        (first,) = (local(one) for one in self._loop_variables(group.types))
+        condition, item, found = of((first,))
+        earlier = forall((each,), implies(ir.Comparison(BOOL, "<", local(each), first), passed((local(each),))))
+        head = path.where("in the loop", condition).where("passed", earlier)
+        self._check(f"no fault on line {test.span.line}", head, found.defined)
+        known = sure(head, found).where(f"line {test.span.line}", found.term)
+        self.run(test.then, replace(known, locals={**known.locals, statement.name: item}), then, back, depth)
+        then(path.where("nothing found", forall((each,), passed((local(each),)))))
+
+    def _searched(self, path: Path, statement: ir.For) -> tuple[tuple[Group, ...], Term]:
+        """What a search goes through, in the order of the terms of one group: processes, or places in a queue."""
+        if statement.domain is None:
+            return self._domain(path, statement)
+        found = self._value(path, statement.domain)
+        queue = found.shape
+        assert isinstance(queue, Window)
+        group = Group((NAT,), lambda terms: (within(queue.first, terms[0], queue.next), queue.at(terms[0])))
+        return (group,), found.defined
+
     # --- loops that are cut ------------------------------------------------------------------
 
     def _while(
@@ -384,9 +427,13 @@ class Execution(Entrywise):
             start = Rounds(path, (), ())
             self._rounds((statement,), start, depth, lambda done: self._all_sent(done, path, then))
             return
+        test = test_of_search(statement)
+        if test is not None:
+            self._find(statement, test, path, then, back, depth)
+            return
         entries = entries_of(statement)
-        if entries is not None:
-            self._entrywise(entries, path, then)
+        if entries:
+            then(self._entrywise(entries, path))
             return
         if self.unrolled is not None:
             self._unroll_for(statement, path, then, back, depth)

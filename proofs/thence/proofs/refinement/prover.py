@@ -15,6 +15,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.refinement.drawing import drawn
 from thence.proofs.refinement.obligations import contradiction, obligations
+from thence.proofs.refinement.trees import assumed
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
@@ -37,6 +38,8 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     facts: dict[str, Any] = {"property": "link", "machine": link.machine.name}
     if link.invariants:
         facts["invariants"] = [each.name for each in link.invariants]
+    if assumes := assumed(link):
+        facts["assumes"] = list(assumes)
     if inductive is None:
         return unknown(f"nothing is proved of machine `{link.machine.name}`", facts)
     known = tuple(each.formula for each in proved_conjuncts(link.machine, inductive))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from thence.dsl import ir
+from thence.dsl.check.built_in import built_in_axioms
 from thence.dsl.ir.topology import BUILT_IN, NEIGHBORS, NEXT_HOP
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
@@ -165,3 +166,9 @@ def to_be_shown(link: ir.Link) -> tuple[ir.NamedFormula, ...]:
     if not link.protocol.network.tree:
         return ()
     return tuple(axiom for axiom in link.machine.axioms if not any(part == MESSAGE for part in nodes(axiom.body)))
+
+
+def assumed(link: ir.Link) -> tuple[str, ...]:
+    """The axioms of the machine that nothing shows to be true of the protocol: the link is proved where they are."""
+    shown = (*to_be_shown(link), *built_in_axioms(link.machine.delivery))
+    return tuple(axiom.name for axiom in link.machine.axioms if axiom not in shown)
