@@ -48,6 +48,7 @@ PAGES = [
             "choose-the-network",
             "know-what-a-scope-hides",
             "specify-a-register",
+            "prove-a-protocol",
         )
     ),
     ROOT / "docs" / "reference" / "traces.md",

@@ -12,8 +12,12 @@ from tests.proofs.random_choices import with_choices
 from tests.proofs.test_random_protocols import CONDITIONS, JUDGED, Draw, Specify, Tally, compare, keep_small
 
 from thence.dsl import ir
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.scoped import asked_of
+from thence.proofs.closed.check import untried
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Method
+from thence.proofs.scopes.scopes import explore_scope
 
 
 def drawn_program(draw: Random, process: int, count: int) -> tuple[tuple[str, tuple[int, ...]], ...] | None:
@@ -71,6 +75,51 @@ def test_every_engine_follows_programs(specify: Specify, monkeypatch: pytest.Mon
     for seed in range(start, start + 5):
         compare(*drawn(specify, seed), tally, most=800, judged=(*JUDGED, "completes"))
     assert tally.compared and tally.violating
+
+
+POLITE = """
+protocol polite:
+  message MSG(m: message) carries m
+  state:
+    waiting: bool
+  on causal_send(m):
+    waiting := true
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    if not waiting: deliver m
+  property causal
+
+scope each of polite:
+  processes 2
+  program 0: send to 1; receive
+  program 1: {second}
+"""
+
+
+def test_what_no_run_does_is_known_under_programs(specify: Specify, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process could deliver by its state, and its program does not let it: no run delivers."""
+    keep_small(monkeypatch)
+    idle = set()
+    for seed in range(24):
+        protocol, workload = drawn(specify, seed)
+        found = explore(protocol, workload, ("causal",), limit=400)
+        if found.complete and not found.violations:
+            runs = untried(system_of(asked_of(protocol, ("causal",)), workload), ("causal",))
+            assert ("delivers" in found.never) == bool(runs)
+            idle.add(bool(runs))
+    assert idle == {True, False}
+
+
+@pytest.mark.parametrize(("second", "verdict"), [("send to 0; receive", "unknown"), ("receive; send to 0", "holds")])
+def test_nothing_holds_of_deliveries_where_each_waits_for_the_other(
+    specify: Specify, second: str, verdict: str
+) -> None:
+    content = specify(POLITE.format(second=second))
+    found = {
+        result.name: result.verdict.value
+        for result in explore_scope(content.protocols[0], "each", content.scopes[0].workload)
+    }
+    assert found["each: causal"] == verdict
 
 
 PAIR = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from thence.api.errors import BadRequest
 from thence.dsl.load import load
 from thence.proofs.closed.claim import FORMAT, Claim, NotClaimed, not_finite, protocol_of, shown_ids
-from thence.proofs.closed.emitted import CLAIM, FILES, Visited, files_of
+from thence.proofs.closed.emitted import Visited, files_of
+from thence.proofs.closed.reading import may_be_replaced
 from thence.proofs.closed.written import Malformed
 from thence.proofs.scopes.reports import workload_facts
 from thence.spec.verdict import Kind, Level, Result, Verdict
@@ -102,21 +102,11 @@ class ClosedSet:
 
         try:
             if files is None:
-                refuse_place(Path(self.directory), _is_closed_set)
+                refuse_place(Path(self.directory), may_be_replaced)
             else:
-                write_files(files, Path(self.directory), _is_closed_set)
+                write_files(files, Path(self.directory), may_be_replaced)
         except NotCertified as fault:
             raise BadRequest(str(fault)) from fault
-
-
-def _is_closed_set(directory: Path) -> bool:
-    """Whether the directory has a closed set and nothing else, which may be replaced."""
-    there = {path.relative_to(directory).as_posix() for path in directory.rglob("*") if not path.is_dir()}
-    try:
-        source = json.loads((directory / CLAIM).read_bytes())["source"]
-    except (OSError, ValueError, TypeError, KeyError):
-        return False
-    return there == {*FILES, source}
 
 
 def _says(specification: ir.Specification, target: Target) -> bool:

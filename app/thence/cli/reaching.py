@@ -9,7 +9,7 @@ from thence.cli.readers.layout import GAP, grid, width_of
 from thence.conformance.conform.outcomes import Reach
 from thence.conformance.harness.coverage import SCENARIOS, Features
 from thence.conformance.replay.findings import CaseOutcome
-from thence.spec.words import counted
+from thence.spec.words import counted, percent
 
 _HEADER = ("scheduler", "cases", "events", "failed", "hit rate", "rate <")
 MOST_MISSING = 3
@@ -56,11 +56,6 @@ def reach_line(whole: Reach) -> str:
     more = f" and {len(missing) - MOST_MISSING:,} more" if len(missing) > MOST_MISSING else ""
     said = f"; not reached: {', '.join(missing[:MOST_MISSING])}{more}" if missing else ""
     return f"reached: {', '.join(reached)}{said}"
-
-
-def percent(rate: float) -> str:
-    """A rate, with two significant digits."""
-    return f"{100 * rate:.2g} %" if rate < 0.995 else "100 %"
 
 
 def seen_and_missing(whole: Reach) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from thence.dsl.check.settings import links_setting
 from thence.dsl.write.settings import setting_text
 from thence.spec.verdict import Result, Verdict
-from thence.spec.words import counted
+from thence.spec.words import counted, percent
 
 _FAULTS = {"losses": "lost", "duplicates": "duplicated", "ticks": "ticks each"}
 
@@ -69,7 +69,8 @@ def numbers_of(result: Result) -> list[str]:
         shown.append(size(facts["scope"]))
     shown += [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
     if isinstance(facts.get("failure_rate_bound"), float):
-        shown.append(f"failure rate < {100 * facts['failure_rate_bound']:.2g} %")
+        bound = facts["failure_rate_bound"]
+        shown.append(f"failure rate {'<' if bound < 1 else 'up to'} {percent(bound)}")
     if facts.get("reductions"):
         shown.append(f"reduced by {', '.join(facts['reductions'])}")
     if facts.get("storage"):

@@ -19,6 +19,7 @@ from thence.dsl.run.local_steps import LocalStep
 from thence.dsl.run.scoped import asked_of
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Occurrence
+from thence.proofs.closed.check import untried
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
@@ -59,6 +60,8 @@ def explore(
     )  # fmt: skip
     result, used = _explored(request, method)
     result.never = _never(used)
+    if workload.programs and result.complete:
+        result.never |= _in_no_run(used, result.never)
     result.order_matters = order_matters(used)
     return result
 
@@ -86,6 +89,15 @@ def _never(system: System) -> frozenset[str]:
     met |= {f"acts {one.name}": bool(_acts_of(one) & acted) for one in judged_in_steps(system.protocol)}
     idle = () if system.promises is None else system.promises.never_given()
     return frozenset((*(name for name, happened in met.items() if not happened), *(f"gives {name}" for name in idle)))
+
+
+def _in_no_run(system: System, never: frozenset[str]) -> frozenset[str]:
+    """What else no run does, though a process could do it by its state: its program does not let it, for example."""
+    asked = {f"acts {formula.name}": formula.name for formula in judged_in_steps(system.protocol)}
+    asked = {"delivers": "causal", **asked}
+    untold = {what: name for what, name in asked.items() if what not in never}
+    nowhere = untried(system, tuple(untold.values()))
+    return frozenset(what for what, name in untold.items() if name in nowhere)
 
 
 def _acts_of(formula: ir.NamedFormula) -> set[tuple[str, str | None]]:

@@ -14,3 +14,8 @@ def _several(noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}s"
+
+
+def percent(rate: float) -> str:
+    """A rate, with two significant digits."""
+    return f"{100 * rate:.2g} %" if rate < 0.995 else "100 %"

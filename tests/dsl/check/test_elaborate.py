@@ -82,6 +82,12 @@ def test_library_is_without_faults(path: Path) -> None:
     assert diagnostics == ()
 
 
+@pytest.mark.parametrize("send", ["send ACK() to 0", "if self = 0: pass", "if 0 != self: pass"])
+def test_a_process_that_is_named_by_its_number_is_a_role(send: str) -> None:
+    (found,) = outcome(protocol(send))[1]
+    assert found.code == "E0301" and any("`role first: process = 0`" in note for note in found.notes)
+
+
 # --- protocols ---------------------------------------------------------------------------------
 
 

@@ -15,7 +15,9 @@ from tests.proofs.random_overlays import drawn_links, with_overlay
 from tests.proofs.test_random_protocols import CONDITIONS, Draw
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import OF_DELIVERIES
 from thence.dsl.run import execute
+from thence.dsl.run.execute import Delivered
 from thence.dsl.run.system import System
 from thence.proofs.bounded.search import search
 from thence.proofs.explore.exploration import ExplorationRequest
@@ -67,7 +69,11 @@ def compare(specify: Specify, seed: int, tally: Counter[str]) -> None:
         tally["bounded"] += 1
         return
     cannot = {name for name, why in undecided.items() if "cannot be observed" in why or "a step is a fault" in why}
-    assert undecided.keys() == cannot, (seed, undecided)
+    idle = {name for name, why in undecided.items() if f"no run delivers a message within {DEPTH} steps" in why}
+    assert undecided.keys() == cannot | idle, (seed, undecided)
+    if {*OF_DELIVERIES}.intersection(properties) - cannot - found.violations.keys():
+        assert bool(idle) != delivers(System(given, workload)), seed
+        tally["idle"] += bool(idle)
     lengths = {name: len(each.steps) for name, each in expected.violations.items() if name not in cannot}
     shallow = {name: length for name, length in lengths.items() if length <= DEPTH}
     assert {name: len(each.steps) for name, each in found.violations.items()} == shallow, seed
@@ -76,6 +82,19 @@ def compare(specify: Specify, seed: int, tally: Counter[str]) -> None:
     tally["inputs"] += any(step.action.kind == "input" for each in found.violations.values() for step in each.steps)
     tally["choices"] += any(step.action.script != () for each in found.violations.values() for step in each.steps)
     tally["guarded"] += System(protocol, workload).interpreter.has_guard
+
+
+def delivers(system: System) -> bool:
+    """Whether a run of at most DEPTH steps delivers a message."""
+    states = {system.initial()}
+    for _ in range(DEPTH):
+        outcomes = [system.apply(state, action) for state in states for action in system.enabled(state)]
+        for outcome in outcomes:
+            fault = any(finding.property == "fault" for finding in outcome.findings)
+            if not fault and any(isinstance(each, Delivered) for each in outcome.emissions):
+                return True
+        states = {outcome.state for outcome in outcomes}
+    return False
 
 
 @pytest.mark.long(but=("0",))

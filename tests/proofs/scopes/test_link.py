@@ -642,3 +642,41 @@ def test_a_timer_that_only_delivers_again_is_an_event(specify: Library, engine: 
     found = check_link(link, link.protocol, link.scopes[0].workload, method=Method(engine))
     assert found.broken is not None and found.broken.refusal.guard == "sent(m) and not delivered(m)"
     assert len(found.steps) == 3
+
+
+POLITE = """
+machine quick:
+  transition causal_send(m): pass
+  transition deliver(m): require sent(m) and not delivered(m)
+  prove at_most_once
+
+protocol polite:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    waiting: bool = true
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    if not waiting: deliver m
+  property at_most_once
+
+scope both of polite:
+  processes 2
+  sends 1 per process
+
+scope nobody of polite:
+  processes 2
+  sends 0, 0
+
+conforms polite to quick in both, nobody:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+"""
+
+
+def test_a_machine_that_takes_no_step_shows_nothing(specify: Callable[[str], ir.Specification]) -> None:
+    both, nobody = check_links(specify(POLITE).links[0])
+    assert both.verdict is Verdict.HOLDS and both.facts["not_tried"] == ["deliver"]
+    assert nobody.verdict is Verdict.UNKNOWN and not nobody.expected and "no run" in nobody.facts["unknown"]
+    willing = specify(POLITE.replace("= true", "= false")).links[0]
+    assert "not_tried" not in check_links(willing)[0].facts

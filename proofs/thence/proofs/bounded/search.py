@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
-from thence.dsl.ir.observability import beyond_states, unobservable
+from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS, beyond_states, unobservable
 from thence.dsl.ir.properties import FAULT
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
@@ -102,6 +102,7 @@ def search(
         try:
             attempt.run(goals)
             _judge_faulty(attempt, goals)
+            _judge_idle(attempt, goals)
         except _Exceeded as bound:
             raised = _raised(result.bounds, str(bound))
             if raised is not None:
@@ -142,11 +143,20 @@ def _judge_faulty(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
                 attempt.result.undecided[name] = CUT_SHORT
 
 
+def _judge_idle(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
+    """Where no run delivers a message, what is about deliveries is undecided."""
+    if not attempt.delivers:
+        for name in goals:
+            if name in (*OF_DELIVERIES, *OF_NETWORK_SENDS) and name not in attempt.result.violations:
+                said = f"no run delivers a message within {counted(attempt.result.depth, 'step')}"
+                attempt.result.undecided.setdefault(name, said)
+
+
 @dataclass(slots=True)
 class _DeepeningSearch:
     """One search under fixed bounds, step by step from the initial state. `looked`: the last depth that was checked.
 
-    `faulty`: some step is a fault, so that a run ends there.
+    `faulty`: some step is a fault, so that a run ends there. `delivers`: some step delivers a message.
     """
 
     protocol: ir.Protocol
@@ -158,6 +168,7 @@ class _DeepeningSearch:
     progress: Callable[[BoundedProgress], None] | None
     looked: int = -1
     faulty: bool = False
+    delivers: bool = False
 
     def judges(self, name: str) -> bool:
         """Whether the property can be judged here; if not, that is noted."""
@@ -218,6 +229,7 @@ class _DeepeningSearch:
                         self.faulty = self._possible(solver, moment.fault)
                     wrong = {*moment.overflow.values(), moment.fault}
                 circuit.learn(sorted(-where for where in wrong))
+                self.delivers = self.delivers or self._possible(solver, moment.delivers)
                 unfolding.order()
                 self._judge(solver, unfolding, self._state_goals(unfolding, goals), number)
                 self.looked = max(self.looked, number)

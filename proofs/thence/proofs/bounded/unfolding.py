@@ -58,12 +58,14 @@ class Moment:
     """One step: its options, and the conditions under which something goes wrong.
 
     Attributes:
+        delivers: whether it delivers a message.
         movable: by process, whether it sends or receives.
         unforced: by process, whether it sends, or receives a packet that the step before did not send.
     """
 
     options: tuple[Option, ...]
     violations: dict[str, Literal]
+    delivers: Literal
     fault: Literal
     overflow: dict[str, Literal]
     movable: dict[int, Literal]
@@ -214,18 +216,20 @@ class Unfolding:
             {option.origin: option.literal for option in options if option.kind == "duplicate"}, number
         )
         violations: dict[str, Literal] = {}
+        delivers = FALSE
         emissions = select(self.circuit, emitted)
         if isinstance(emissions, Slots):
             happened = self.circuit.disj(when for when, _ in emitted)
             all_emitted = Emitted(happened, choice(self.circuit, actors), emissions)
-            violations = self._watch(all_emitted, workshop)
+            violations, delivers = self._watch(all_emitted, workshop)
             self.network.post(all_emitted, len(self.protocol.packets), number)
         fault = workshop.fault  # then nothing else happens in the step
         violations = {name: self.circuit.conj((where, -fault)) for name, where in violations.items()}
         overflow = {bound: self.circuit.conj((literal, -fault)) for bound, literal in workshop.overflow.items()}
         overflow = {name: where for name, where in overflow.items() if where != FALSE}
         movable, unforced = self._movable(sends, arrivals, number)
-        moment = Moment(options, violations, fault, overflow, movable, unforced)
+        delivers = self.circuit.conj((delivers, -fault))
+        moment = Moment(options, violations, delivers, fault, overflow, movable, unforced)
         self.moments.append(moment)
         return moment
 
@@ -397,9 +401,10 @@ class Unfolding:
         self.duplicates = plus(self.duplicates, of_kind["duplicate"])
         self.losses = plus(self.losses, of_kind["lose"])
 
-    def _watch(self, emitted: Emitted, workshop: Workshop) -> dict[str, Literal]:
-        """The violations of the emissions, in their order, by the history."""
+    def _watch(self, emitted: Emitted, workshop: Workshop) -> tuple[dict[str, Literal], Literal]:
+        """The violations of the emissions, in their order, by the history; and whether one is a delivery."""
         found: dict[str, list[Literal]] = {}
+        deliveries: list[Literal] = []
         for position, item in enumerate(emitted.items.items):
             tag, _, *payload = parts_of(item)
             there = self.circuit.conj((emitted.happened, workshop.above(emitted.items.count, position)))
@@ -412,11 +417,12 @@ class Unfolding:
             deliver = self._executor.emission.deliver
             if isinstance(payload[deliver], Fields):
                 when = self.circuit.conj((there, condition_of(choice_of(tag), deliver)))
+                deliveries.append(when)
                 message = choice_of(parts_of(payload[deliver])[0])
                 for name, where in self.history.delivered(message, emitted.actor, when, self.properties):
                     found.setdefault(name, []).append(where)
         conditions = {name: self.circuit.disj(wheres) for name, wheres in found.items()}
-        return {name: where for name, where in conditions.items() if where != FALSE}
+        return {name: where for name, where in conditions.items() if where != FALSE}, self.circuit.disj(deliveries)
 
 
 def _refined(number: Choice, circuit: Circuit) -> Choice:

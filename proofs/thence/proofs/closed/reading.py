@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -41,6 +42,16 @@ class NotAClosedSet(UserError):
 def is_closed_set(directory: Path) -> bool:
     """Whether the directory is one of these, as far as its files' names tell."""
     return (directory / CLAIM).exists()
+
+
+def may_be_replaced(directory: Path) -> bool:
+    """Whether the directory has a closed set and nothing else."""
+    there = {path.relative_to(directory).as_posix() for path in directory.rglob("*") if not path.is_dir()}
+    try:
+        source = json.loads((directory / CLAIM).read_bytes())["source"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+    return there == {*FILES, source}
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,11 @@ class LinkRun:
         """The machine's initial state."""
         return Follower(self._run.initial(), frozenset())
 
+    @property
+    def transitions(self) -> tuple[str, ...]:
+        """The transitions that events may be, each once."""
+        return tuple(dict.fromkeys(target.transition for each in self._clauses for target in each.declaration.targets))
+
     def took(self, transition: str) -> bool:
         """Whether the machine has taken the transition, for an event of the protocol."""
         taken = (after for (_, name, _), after in self._steps.items() if name == transition)

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from thence.dsl import ir
-from thence.proofs.logic.countermodel import fact_lines, names_of
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
+from thence.proofs.refinement.drawing import drawn
 from thence.proofs.refinement.obligations import contradiction, obligations
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
-from thence.proofs.solving.finite_models import Model
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
@@ -51,11 +50,11 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     quick = session.with_one_solver().within(_FIRST_MS)
     left = [each for each in quick.discharge(found, look_for_models=False) if not each.proved]
     if left and (len(left) > _FEW or not _all_proved(session, [each.obligation for each in left])):
-        return _not_proved(session, left, len(found), facts)
+        return _not_proved(session, link, left, len(found), facts)
     done = session.discharge(found, look_for_models=False)
     open_ = [each for each in done if not each.proved]
     if open_:
-        return _not_proved(session, open_, len(found), facts)
+        return _not_proved(session, link, open_, len(found), facts)
     everything = (*inductive.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     own = counted(len(found), "obligation")
@@ -68,29 +67,20 @@ def _all_proved(session: ProofSession, left: Sequence[Obligation]) -> bool:
     return all(each.proved for each in session.discharge(left, look_for_models=False))
 
 
-def _not_proved(session: ProofSession, left: Sequence[Discharge], total: int, facts: dict[str, Any]) -> Assessment:
+def _not_proved(
+    session: ProofSession, link: ir.Link, left: Sequence[Discharge], total: int, facts: dict[str, Any]
+) -> Assessment:
     """The first obligation, with a finite state from which it fails if there is one; and the names of the others."""
     first, *others = [each.obligation for each in left]
     reason = f"not proved: {first.name}"
-    more = f", and {len(others)} others of {total} obligations" if others else f", of {total} obligations"
+    rest = f", and {counted(len(others), 'other')}" if others else ""
+    more = f"{rest}, of {counted(total, 'obligation')}"
     lines = [f"{reason}{more}", *(f"  {each.name}" for each in others[:_FEW])]
     model = session.within(_FIRST_MS).countermodel(first)
     if model is not None:
-        lines += ["it fails in this state, which need not be reachable:", *_drawn(model, first)]
+        lines += ["it fails in this state, which need not be reachable:", *drawn(link, first, model)]
         return unknown(f"{reason}{more}", facts, "\n".join(lines))
     blamed = diagnose(session.silent(), left[0])
     if blamed is not None and blamed.fragment.within:
         blamed = None  # with many that are open, --timeout was not tried, so it is not known whether time was missing
     return undecided(f"{reason}{more}", facts, "\n".join(lines), [blamed])
-
-
-def _drawn(model: Model, obligation: Obligation) -> list[str]:
-    """The state, a line for each fact; a variable of a protocol has the name of its process behind it."""
-    names = names_of(model.structure)
-    shown = fact_lines(obligation.signature.symbols, model.structure, names)
-    constants = (
-        f"{constant.name.removeprefix('#')} = {names.of(model.environment[constant.name], constant.type)}"
-        for constant in obligation.constants
-        if constant.name in model.environment
-    )
-    return [f"  {line}" for line in (*constants, *shown)]

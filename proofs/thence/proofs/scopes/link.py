@@ -31,8 +31,15 @@ _WITHOUT_END = "messages are sent without end, and a link is checked in scopes t
 @dataclass(slots=True)
 class LinkCheck(Coverage):
     """The extent of the search of protocol and machine together, and the first event refused, or what they disagree
-    on: only one of them is there."""
+    on: only one of them is there.
 
+    Attributes:
+        untaken: the transitions that the link speaks of, and that the machine takes in no run.
+        idle: it takes none in any run.
+    """
+
+    untaken: tuple[str, ...] = ()
+    idle: bool = False
     broken: Broken | None = None
     unlike: Disagreement | None = None
     system: System | None = None
@@ -84,7 +91,9 @@ def explore_link(
     check = LinkCheck(
         found.states, found.transitions, found.depth, why_incomplete=found.why_incomplete or undecided,
         complete=found.complete and violation is None and not undecided,
+        untaken=tuple(name for name in follow.transitions if not follow.took(name)),
     )  # fmt: skip
+    check.idle = len(check.untaken) == len(follow.transitions)
     if violation is not None:
         _show(check, violation)
     check.seconds = time.perf_counter() - started

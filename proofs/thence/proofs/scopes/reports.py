@@ -338,7 +338,9 @@ def show_link(check: LinkCheck) -> Shown:
         observed = execution(check.system, check.steps)
         explanation = f"{text(check.steps)}\n\n{check.refuted}\n\n{draw_text(observed)}"
         return Shown(facts, explanation, draw_svg(observed))
-    return Shown(facts if check.complete else {**facts, "unknown": incomplete(check)})
+    if not check.complete:
+        return Shown({**facts, "unknown": incomplete(check)})
+    return Shown({**facts, "unknown": "no run has an event that is a step of the machine"} if check.idle else facts)
 
 
 def explain(violation: Violation) -> tuple[str, str]:

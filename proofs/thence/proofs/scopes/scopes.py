@@ -414,7 +414,7 @@ def _how_well(checked: tuple[ir.Link, LinkCheck]) -> tuple[bool, bool]:
 
 
 def _link_result(subject: Subject, link: ir.Link, check: LinkCheck, wanted: Verdict | None) -> Result:
-    unbroken = Verdict.HOLDS if check.complete else Verdict.UNKNOWN
+    unbroken = Verdict.HOLDS if check.complete and not check.idle else Verdict.UNKNOWN
     verdict = unbroken if check.refuted is None else Verdict.REFUTED
     shown = show_link(check)
     facts = {
@@ -422,6 +422,7 @@ def _link_result(subject: Subject, link: ir.Link, check: LinkCheck, wanted: Verd
         "machine": link.machine.name,
         **({"invariants": [each.name for each in link.invariants]} if link.invariants else {}),
         "scope": workload_facts(subject.scope, subject.workload, subject.protocol),
+        **({"not_tried": list(check.untaken)} if verdict is Verdict.HOLDS and check.untaken else {}),
         **shown.facts,
     }
     name = f"{subject.title}: every event is enabled in {link.machine.name}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS
+from thence.dsl.ir.properties import FAULT
 from thence.proofs.explore.exploration import Coverage, Exploration
 
 LOSS, DUPLICATION, TIMERS, EARLY_TIMERS = "loss", "duplication", "timers", "early timers"
@@ -32,6 +33,8 @@ def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Co
         return "nothing is sent: messages go promptly, and no packet says which message it `carries`"
     if not isinstance(found, Exploration):
         return None
+    if property_ == FAULT and not found.transitions:
+        return "no run has a step"
     if "rests" in found.never and any(formula.name == property_ for formula in protocol.rest):
         return "no run comes to a state in which nothing can happen any more"
     if f"gives {property_}" in found.never:

@@ -26,7 +26,7 @@ from thence.cli.options import (
     Verbose,
 )
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
-from thence.cli.reaching import percent, withheld_text
+from thence.cli.reaching import withheld_text
 from thence.cli.readers.colours import bare
 from thence.cli.readers.layout import Entry, laid_out, width_of, wrapped
 from thence.cli.readers.sums import summed
@@ -47,7 +47,7 @@ from thence.conformance.systems.foreign import SystemRaised
 from thence.dsl.find import named_protocol, parted, specification
 from thence.impl.commands import Delivery
 from thence.spec.verdict import Level, Result, Verdict
-from thence.spec.words import counted
+from thence.spec.words import counted, percent
 
 
 def matrix(

@@ -77,6 +77,8 @@ class ExpressionChecker:
             notes.append("an option holds a value as `some(...)`")
         if found.type == Collection("option", expected):
             notes.append("the value in an option is `.value`, where it is not `none`")
+        if expected == PROCESS:
+            notes += self._role_for(expr)
         self.reporter.error("E0301", expr.span, f"this is {a(found.type)}, but {a(expected)} is expected", *notes)
         return None
 
@@ -271,6 +273,12 @@ class ExpressionChecker:
                     pass
         return apply_name(self, expr)
 
+    def _role_for(self, expr: syntax.Expr) -> list[str]:
+        """How a process is named for which its number was written, in handlers."""
+        if self.formal or not isinstance(expr, syntax.Number):
+            return []
+        return [f"a process that all processes know is a role: `role first: process = {expr.value}`"]
+
     def _pair(self, left: syntax.Expr, right: syntax.Expr, span: Span, what: str) -> tuple[ir.Expr, ir.Expr] | None:
         """Two expressions of one type; the one that tells its type is asked first."""
         swapped = isinstance(left, syntax.Nothing | syntax.Empty)
@@ -282,7 +290,11 @@ class ExpressionChecker:
         if first.type != second.type:
             one_type, other_type = (second.type, first.type) if swapped else (first.type, second.type)
             self.reporter.error(
-                "E0301", span, f"{what} {a(one_type)} and {a(other_type)}", "both sides have to be of one type"
+                "E0301",
+                span,
+                f"{what} {a(one_type)} and {a(other_type)}",
+                "both sides have to be of one type",
+                *(note for side in (left, right) for note in self._role_for(side) if PROCESS in (one_type, other_type)),
             )
             return None
         return (second, first) if swapped else (first, second)

@@ -1,0 +1,188 @@
+"""A state of protocol and machine from which an obligation fails, as a reader of both would write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, NAT, PROCESS, Collection, Map, Record, Sort, Type
+from thence.proofs.logic.countermodel import Names, fact_lines, names_of
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.structure import Value, evaluate
+from thence.proofs.refinement.shapes import (
+    Bag,
+    Group,
+    Leaf,
+    Members,
+    Parts,
+    Perhaps,
+    Shape,
+    Table,
+    Term,
+    Window,
+    built,
+    leaves,
+    shape_of,
+)
+from thence.proofs.refinement.states import (
+    flying_name,
+    packet_sort,
+    protocol_symbols,
+    said_of,
+    variable_name,
+)
+from thence.proofs.solving.finite_models import Model
+
+ANY = "_"
+"""In the place of a value that does not matter: the obligation fails whatever it is."""
+
+_LOOP = re.compile(r"#\d+")
+"""What the names of symbols have that say a value at the head of a loop."""
+
+_NOTHING = ("0", "false", "none", "{}", "[]", "<>", ANY)
+"""What a variable has at first, as a rule."""
+
+
+def drawn(link: ir.Link, obligation: Obligation, model: Model) -> list[str]:
+    """The state, a line for each fact. What is empty, false or 0 is left out.
+
+    First what the obligation is about (the process that takes the step, what arrives), then the variables of the
+    processes, what is in flight, and the machine's facts. Then, for each loop that the step has come to, what it may
+    have changed, as it is when a round begins.
+    """
+    reader = _Reader(model, names_of(model.structure))
+    symbols = obligation.signature.symbols
+    lines = [*_constants(reader, link.protocol, obligation), *_state(reader, link.protocol, symbols, "")]
+    loops = dict.fromkeys(found[0] for one in symbols if (found := _LOOP.search(one.name)))
+    for number, version in enumerate(loops, 1):
+        where = "in the loop" if len(loops) == 1 else f"in loop {number}"
+        lines += [f"{where}: {line}" for line in _state(reader, link.protocol, symbols, version)]
+    return [f"  {line}" for line in lines]
+
+
+def _state(reader: _Reader, protocol: ir.Protocol, symbols: Sequence[ir.Symbol], version: str) -> Iterator[str]:
+    """The state before the step, or what is known of it at the head of a loop."""
+    yield from _variables(reader, protocol, version)
+    yield from _flying(reader, protocol, version)
+    own = {symbol.name for symbol in protocol_symbols(protocol)}
+    for symbol in symbols:
+        found = _LOOP.search(symbol.name)
+        if symbol.name in own or "@" in symbol.name or version != (found[0] if found else ""):
+            continue
+        if symbol.name not in {flying_name(kind.name, version) for kind in protocol.packets}:
+            table = {symbol.name.removesuffix(version): reader.model.structure.tables[symbol.name]}
+            renamed = replace(symbol, name=symbol.name.removesuffix(version))
+            yield from fact_lines((renamed,), reader.model.structure.with_tables(table), reader.names)
+
+
+def _constants(reader: _Reader, protocol: ir.Protocol, obligation: Obligation) -> Iterator[str]:
+    kinds = {packet_sort(kind): kind for kind in protocol.packets}
+    for constant in obligation.constants:
+        if constant.name not in reader.model.environment:
+            continue
+        value = reader.model.environment[constant.name]
+        kind = kinds.get(constant.type) if isinstance(constant.type, Sort) else None
+        said = reader.names.of(value, constant.type) if kind is None else reader.packet(kind, int(value))
+        yield f"{constant.name.removeprefix('#')} = {said}"
+
+
+def _variables(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
+    """Those of every process; at the head of a loop, those of the process that takes the step."""
+    for variable in protocol.state:
+        name = variable_name(variable.name, version)
+        for process in reader.elements(PROCESS) if not version else (None,):
+            arguments = () if process is None else (reader.term(process, PROCESS),)
+            at = "" if process is None else f"@{reader.names.of(process, PROCESS)}"
+            with suppress(KeyError):  # then the variable does not matter
+                said = reader.said(shape_of(name, arguments, variable.type), variable.type)
+                if said not in _NOTHING:
+                    yield f"{variable.name}{at} = {said}"
+
+
+def _flying(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
+    for kind in protocol.packets:
+        for packet in reader.elements(packet_sort(kind)):
+            flying = ir.Apply(BOOL, flying_name(kind.name, version), (reader.term(packet, packet_sort(kind)),))
+            with suppress(KeyError):
+                if reader.is_true(flying):
+                    yield f"{reader.packet(kind, packet)} in flight"
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads values from a model. Where a symbol does not matter, the model has no table of it."""
+
+    model: Model
+    names: Names
+    _elements: dict[str, Value] = field(default_factory=dict)
+
+    def elements(self, type_: Type) -> range:
+        """All elements of a sort, all truth values, or the numbers that the model has."""
+        structure = self.model.structure
+        if type_ == NAT:
+            return range(structure.highest_number(self.model.environment) + 1)
+        return range(2) if type_ == BOOL else range(structure.universe.get(str(type_), 0))
+
+    def term(self, element: int, type_: Type) -> Term:
+        """A term that is the element."""
+        name = f"{type_} {element}"
+        self._elements[name] = bool(element) if type_ == BOOL else element
+        return ir.Local(type_, name)
+
+    def is_true(self, formula: Term) -> bool:
+        """Raises: KeyError for a symbol that does not matter."""
+        return bool(evaluate(formula, self.model.structure, self._elements))
+
+    def packet(self, kind: ir.PacketKind, packet: int) -> str:
+        """`MSG(m1, 0) from p0 to p1`."""
+        *parts, sender, receiver = said_of(kind, self.term(packet, packet_sort(kind))).fields
+        types = (parameter.type for parameter in kind.parameters)
+        values = ", ".join(self.said(part, type_) for part, type_ in zip(parts, types, strict=True))
+        return f"{kind.name}({values}) from {self.said(sender, PROCESS)} to {self.said(receiver, PROCESS)}"
+
+    def said(self, shape: Shape, type_: Type) -> str:
+        """The value, as `thence.dsl.run.values.show` writes those of runs. Raises: KeyError, as `is_true`."""
+        match shape, type_:
+            case Leaf(term=term), _:
+                try:
+                    return self.names.of(evaluate(term, self.model.structure, self._elements), type_)
+                except KeyError:
+                    return ANY
+            case Parts(fields=fields), Record(name=name, fields=types):
+                parts = zip(fields, types, strict=True)
+                return f"{name}({', '.join(f'{label}: {self.said(one, part)}' for one, (label, part) in parts)})"
+            case Perhaps(some=some, item=inside), Collection(item=item):
+                return f"some({self.said(inside, item)})" if self.is_true(some) else "none"
+            case Members(has=has), Collection(item=item):
+                there = (built(item, terms) for terms in self._keys(item) if self.is_true(has(terms)))
+                return f"{{{', '.join(self.said(each, item) for each in there)}}}"
+            case Bag(groups=groups), Collection(item=item):
+                found = (each for group in groups for each in self._in_group(group))
+                return f"{{{', '.join(self.said(each, item) for each in found)}}}"
+            case Table(at=at, has=has), Map(key=key, value=value):
+                keys = [terms for terms in self._keys(key) if self.is_true(has(terms))]
+                entries = (f"{self.said(built(key, terms), key)}: {self.said(at(terms), value)}" for terms in keys)
+                return f"[{', '.join(entries)}]"
+            case Window(first=first, next=following, at=at), Collection(item=item):
+                ends = (int(evaluate(end, self.model.structure, self._elements)) for end in (first, following))
+                return f"<{', '.join(self.said(at(self.term(number, NAT)), item) for number in range(*ends))}>"
+            case _:
+                raise Unsupported(f"a value of type `{type_}` is not drawn")
+
+    def _keys(self, type_: Type) -> Iterator[tuple[Term, ...]]:
+        """All values of a flat type, as terms."""
+        types = leaves(type_)
+        for values in product(*map(self.elements, types)):
+            yield tuple(self.term(value, leaf) for value, leaf in zip(values, types, strict=True))
+
+    def _in_group(self, group: Group) -> Iterator[Shape]:
+        for elements in product(*map(self.elements, group.types)):
+            terms = tuple(self.term(value, type_) for value, type_ in zip(elements, group.types, strict=True))
+            there, item = group.item(terms)
+            if self.is_true(there):
+                yield item

@@ -1,0 +1,59 @@
+"""The state that a failed obligation is shown with, held against random states as the interpreter shows them."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+from tests.proofs.refinement.test_execution import Drawn, drawn_link
+
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
+from thence.dsl.load import load
+from thence.dsl.run.values import show
+from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.refinement.drawing import drawn
+from thence.proofs.refinement.states import protocol_symbols
+from thence.proofs.solving.finite_models import Model
+
+EMPTY = ("0", "false", "none", "{}", "[]", "<>")
+
+
+def link_of(name: str) -> ir.Link:
+    specification = load(name).specification
+    assert specification is not None
+    return specification.links[0]
+
+
+def signs(line: str) -> list[str]:
+    """The words of a line and its other characters: elements of sets and keys of maps have no order of their own."""
+    return sorted(re.findall(r"\w+|[^\w\s]", line))
+
+
+@pytest.mark.parametrize("name", ["fifo", "two_phase_commit", "mf", "rst", "cbcast", "tree", *map(str, range(12))])
+def test_a_state_is_drawn_as_the_interpreter_shows_it(name: str) -> None:
+    link = drawn_link(int(name)) if name.isdigit() else link_of(name)
+    for seed in range(8):
+        state = Drawn(link, 3, Random(seed))
+
+        def named(line: str, state: Drawn = state) -> str:
+            numbers = {message.name: f"m{at}" for at, message in enumerate(state.messages, 1)}
+            return re.sub(r"\bm\d+\.\d+", lambda found: numbers[found[0]], line)
+
+        variables = link.protocol.state
+        expected = [
+            f"{variable.name}@p{process} = {named(text)}"
+            for at, variable in enumerate(variables)
+            for process, local in enumerate(state.locals)
+            if (text := show(local[at], variable.type)) not in EMPTY
+        ]
+        for packet in state.packets:
+            kind = next(kind for kind in link.protocol.packets if kind.name == packet.kind)
+            pairs = zip(packet.arguments, kind.parameters, strict=True)
+            said = ", ".join(named(show(value, parameter.type)) for value, parameter in pairs)
+            expected.append(f"{packet.kind}({said}) from p{packet.src} to p{packet.dst} in flight")
+        signature = Signature((PROCESS, MESSAGE), (), protocol_symbols(link.protocol))
+        obligation = Obligation("drawn", signature, (), ir.NamedFormula("anything", ir.Literal_(BOOL, True)))
+        lines = drawn(link, obligation, Model(state.structure, {}))
+        assert sorted(map(signs, lines)) == sorted(map(signs, expected))
