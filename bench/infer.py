@@ -1,6 +1,6 @@
 """Invariants found again: every machine of the library without its invariants, and the machines of the literature.
 
-    python bench/infer.py [--timeout S] [--json FILE] [--mutants] [NAME...]
+    python bench/infer.py [--timeout S] [--json FILE] [--mutants | --hints] [NAME...]
 
 A row for each machine: what came out, seconds by the clock and of processors, how many invariants were found and how
 many were hidden. A machine whose invariants are all that it states keeps those that say what it is for, `PURPOSES`; one
@@ -8,6 +8,9 @@ of which nothing is left to prove is marked `nothing to find`.
 
 With `--mutants` the mutants of these machines instead, of which the file says that a statement about states is refuted:
 all other invariants are hidden, and the search has to end in a run.
+
+With `--hints` a row for each machine that says which of the hidden invariants are enough, given back. The time limit is
+for each attempt; Ctrl-C ends the search for fewer, and the next machine follows.
 """
 
 from __future__ import annotations
@@ -15,11 +18,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from thence.api.inferring import hints
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
@@ -62,14 +67,23 @@ def main() -> None:
     arguments.add_argument("--timeout", type=float, default=120.0)
     arguments.add_argument("--json")
     arguments.add_argument("--mutants", action="store_true")
+    arguments.add_argument("--hints", action="store_true")
+    arguments.add_argument("--machine", help="this machine only")
     given = arguments.parse_args()
     rows: list[Row] = []
     for path in (*library(), *sorted((library()[0].parent / "benchmarks").glob("*.thence"))):
         if not given.names or path.stem in given.names:
             read = specification(str(path))
+            if given.hints:
+                for machine, kept in _machines(path, read):
+                    if given.machine in (None, machine.name):
+                        print(_hint_line(path, machine, kept, given.timeout), flush=True)
+                continue
             for machine, kept in _mutants(read) if given.mutants else _machines(path, read):
                 rows.append(_row(path, machine, kept, given.timeout))
                 print(_line(rows[-1]), flush=True)
+    if given.hints:
+        return
     outcomes = Counter(row.outcome for row in rows)
     print(f"{len(rows)} machines: " + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items()))
     if given.json:
@@ -108,6 +122,19 @@ def _row(path: Path, machine: ir.Machine, kept: Collection[str], timeout: float)
     processor = round(sum(os.times()[:4]) - before, 1)  # with that of the solvers, which have ended
     counts = len(found.conjuncts), written
     return Row(path.stem, machine.name, _outcome(found), round(found.seconds, 1), processor, *counts, found.reason)
+
+
+def _hint_line(path: Path, machine: ir.Machine, kept: Collection[str], timeout: float) -> str:
+    hide = [each.name for each in machine.invariants if each.name not in kept]
+    if not hide:
+        return f"{path.stem:24} {machine.name:24} nothing to hide"
+    before, started = sum(os.times()[:4]), time.monotonic()
+    ((_, found),) = hints(str(path), machine.name, hide=hide, timeout=timeout)
+    took = f"{time.monotonic() - started:6.1f} s {sum(os.times()[:4]) - before:6.1f} s {found.attempts:3} attempts"
+    last = f"the last one {found.inference.seconds:5.1f} s, {len(found.inference.conjuncts)} found"
+    said = found.inference.reason if found.given is None else f"{found.standing}: {', '.join(found.given) or 'nothing'}"
+    number = "?" if found.given is None else len(found.given)
+    return f"{path.stem:24} {machine.name:24} {len(hide):3} hidden, {number} given back  {took}; {last}  {said}"
 
 
 def _outcome(found: Inference) -> str:

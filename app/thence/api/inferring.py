@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -31,12 +31,14 @@ from thence.proofs.infer.inference import (
     Limits,
     Note,
     as_kept,
+    beginning,
     goals_of,
     hidden,
 )
 from thence.proofs.infer.inference import infer as infer_machine
 from thence.proofs.infer.kept import Kept, read, save
 from thence.proofs.infer.naming import line_of
+from thence.proofs.infer.promising import Guess, promising
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -195,28 +197,39 @@ def hints(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> tuple[tuple[ir.Machine, Hints], ...]:
-    """The fewest of the hidden invariants with which `infer` proves each machine.
+    """Few of the hidden invariants with which `infer` proves each machine; Ctrl-C ends the search for fewer.
 
     Args as of `infer`: `hide` nothing means all, and `timeout` is for each attempt.
 
     Raises:
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
+    limits = Limits(timeout, seed)
     found: list[tuple[ir.Machine, Hints]] = []
     for machine in _chosen(load(source).content, names, hide):
         taken = [each.name for each in machine.invariants if not hide or "all" in hide or each.name in hide]
-
-        def attempt(given: tuple[str, ...], machine: ir.Machine = machine, taken: Sequence[str] = taken) -> Inference:
-            left = [name for name in taken if name not in given]
-            with solver_pool(Options(seed=seed)) as pool:
-                session = ProofSession(pool, Options(seed=seed))
-                note = _note(progress, f"{machine.name}, {', '.join(given) or 'nothing'} given back")
-                return infer_machine(session, hidden(machine, left), Limits(timeout, seed), note)
-
-        found.append((machine, fewest_hints(taken, attempt)))
-        if found[-1][1].inference.reason == INTERRUPTED:
+        found.append((machine, _hints(machine, taken, limits, progress)))
+        if found[-1][1].interrupted:
             break
     return tuple(found)
+
+
+def _hints(machine: ir.Machine, taken: Sequence[str], limits: Limits, progress: Progress | None) -> Hints:
+    options = Options(seed=limits.seed)
+
+    def attempt(guess: Guess) -> Inference:
+        asked = hidden(machine, [name for name in taken if name not in guess.given])
+        note = _note(progress, f"{machine.name}, {', '.join(guess.given) or 'nothing'} given back")
+        aids = Aids(beginning(asked, guess.clauses) if guess.clauses else None)
+        with solver_pool(options) as pool:
+            return infer_machine(ProofSession(pool, options), asked, limits, note, aids)
+
+    def guesses() -> Generator[Guess, None, None]:
+        with solver_pool(options) as pool:
+            session = ProofSession(pool, options)
+            yield from promising(session, machine, taken, limits, _note(progress, machine.name))
+
+    return fewest_hints(taken, attempt, guesses)
 
 
 def _chosen(specification: ir.Specification, names: Sequence[str], hide: Sequence[str]) -> tuple[ir.Machine, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 from tests.proofs.infer.test_orders import small_with_order
@@ -12,7 +13,7 @@ from tests.proofs.machine.drawn_structures import arbitrary
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
-from thence.proofs.infer.finite_steps import FiniteSteps
+from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Proposals, Strengthening
@@ -64,7 +65,8 @@ def test_a_state_is_against_one_of_a_group_or_each_of_it_follows(specify: Specif
     assert follow > 2 and against > 2
 
 
-def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: SolverPool) -> None:
+def two_phase_commit(pool: SolverPool, process: SolverProcess) -> tuple[FiniteSteps, Strengthening]:
+    """The search for a machine of the literature, in which nothing is found yet."""
     (machine,) = specification(str(library()[0].parent / "benchmarks" / "two_phase_commit.thence")).machines
     universe = {"process": 2, "message": 2}
     goals = [each.body for each in machine.invariants if each.name in machine.prove] or [
@@ -73,9 +75,14 @@ def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: S
     sampler = Sampler(ProofSession(pool, Options(workers=1)), machine, universe, 0)
     sampler.more(300, lambda: False)
     proposals = Proposals(machine, vocabulary_of(machine, goals), [sampler], Random(0))
+    steps = FiniteSteps(machine, universe, [], process)
+    return steps, Strengthening(proposals, [steps], list(goals), [], lambda _: None)
+
+
+def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: SolverPool) -> None:
     with SolverProcess(time.monotonic() + 600) as process:
-        steps = FiniteSteps(machine, universe, [], process)
-        search = Strengthening(proposals, [steps], list(goals), [], lambda _: None)
+        steps, search = two_phase_commit(pool, process)
+        goals = [goal for goal in search.goals if not isinstance(goal, Precondition)]
         search.start()
         assert search.close() is None
         chosen = list(search.fewest(()))
@@ -85,3 +92,38 @@ def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: S
 
         assert chosen and closed(chosen) and len(chosen) < len(search.base) + len(search.wanted)
         assert not any(closed([each for each in chosen if each != one]) for one in chosen)
+
+
+def test_what_rests_on_a_clause_that_is_given_up_goes_with_it(pool: SolverPool) -> None:
+    fell = 0
+    with SolverProcess(time.monotonic() + 600) as process:
+        steps, search = two_phase_commit(pool, process)
+        search.start()
+        for formula in search.base:
+            other = replace(search, base=dict(search.base), wanted={}, dead=set(), cores=dict(search.cores))
+            other.give_up(formula)
+            stuck = other.close()
+            assert all(isinstance(steps.lost_or_used(each, other.known), set) for each in other.base)
+            fell += len(other.base) < len(search.base) - 1
+            if stuck is None:
+                assert set(other.fewest(())) <= {*other.base, *other.wanted}
+    assert fell
+
+
+def test_a_clause_is_dropped_only_if_the_goals_are_kept_without_it(pool: SolverPool) -> None:
+    did = did_not = 0
+    with SolverProcess(time.monotonic() + 600) as process:
+        steps, search = two_phase_commit(pool, process)
+        search.start()
+        assert search.close() is None
+        for formula in list(search.base):
+            before = dict(search.base), dict(search.wanted), dict(search.cores)
+            if search.do_without(formula):
+                did += 1
+                assert formula not in search.base
+                known = search.known
+                assert all(isinstance(steps.lost_or_used(each, known), set) for each in known)
+            else:
+                did_not += 1
+                assert (search.base, search.wanted, search.cores) == before
+    assert did and did_not

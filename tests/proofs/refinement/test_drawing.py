@@ -17,7 +17,7 @@ from thence.proofs.refinement.drawing import drawn
 from thence.proofs.refinement.states import protocol_symbols
 from thence.proofs.solving.finite_models import Model
 
-EMPTY = ("0", "false", "none", "{}", "[]", "<>")
+EMPTY = ("0", "false", "none", "{}", "[]", "<>", "[0: ]", "{ | next 0}")
 
 
 def link_of(name: str) -> ir.Link:
@@ -31,7 +31,9 @@ def signs(line: str) -> list[str]:
     return sorted(re.findall(r"\w+|[^\w\s]", line))
 
 
-@pytest.mark.parametrize("name", ["fifo", "two_phase_commit", "mf", "rst", "cbcast", "tree", *map(str, range(12))])
+@pytest.mark.parametrize(
+    "name", ["fifo", "two_phase_commit", "mf", "rst", "cbcast", "tree", "hybrid_basic", *map(str, range(12))]
+)
 def test_a_state_is_drawn_as_the_interpreter_shows_it(name: str) -> None:
     link = drawn_link(int(name)) if name.isdigit() else link_of(name)
     for seed in range(8):

@@ -29,7 +29,7 @@ from thence.dsl.load import load, load_bytes
 from thence.dsl.run.evaluate import Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.interpreter import Interpreter, Step
-from thence.dsl.run.values import Fault, Message, Occurrence, Packet, ascending, zero
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, ascending, elements, zero
 from thence.proofs.logic.formula import Unsupported, free_locals
 from thence.proofs.logic.structure import Structure, constant_table, evaluate, tuples
 from thence.proofs.machine.transitions import enabled, step, symbols
@@ -42,6 +42,7 @@ from thence.proofs.refinement.shapes import (
     Bag,
     Leaf,
     Members,
+    Numbered,
     Parts,
     Perhaps,
     Shape,
@@ -49,7 +50,6 @@ from thence.proofs.refinement.shapes import (
     Window,
     built,
     leaves,
-    value_sort,
 )
 from thence.proofs.refinement.states import (
     any_state,
@@ -60,6 +60,7 @@ from thence.proofs.refinement.states import (
     types_of_values,
     variable_name,
 )
+from thence.proofs.refinement.symbols import value_sort
 from thence.proofs.refinement.transitions import action_of
 
 Tables: TypeAlias = Mapping[str, dict[tuple[int, ...], Any]]
@@ -151,6 +152,13 @@ class Drawn:
                 return frozenset(self.value(item) for _ in range(one.randrange(3)))
             case Collection(kind="queue", item=item):
                 return tuple(self.value(item) for _ in range(one.randrange(3)))
+            case Collection(kind="sliding array", item=item):
+                return one.randrange(3), tuple(self.value(item) for _ in range(one.randrange(3)))
+            case Collection(kind="sliding map", item=item):
+                following = one.randrange(6)
+                there = sorted(one.sample(range(following), one.randint(0, following)))
+                items = dict.fromkeys(self.value(item) for _ in there)
+                return following, tuple(zip(there, items, strict=False))
             case Map(key=key, value=value):
                 pairs = {self.value(key): self.value(value) for _ in range(one.randrange(4))}
                 kept = {at: its for at, its in pairs.items() if not (has_zero(value) and its == zero(value))}
@@ -247,6 +255,18 @@ class Drawn:
                 tables[f"{name}.#first"][at], tables[f"{name}.#next"][at] = first, first + len(value)
                 for number, member in enumerate(value, first):
                     self.write(tables, f"{name}.#at", (*at, number), item, member)
+            case Collection(kind="sliding array", item=item):
+                first, items = value
+                tables[f"{name}.#first"][at], tables[f"{name}.#next"][at] = first, first + len(items)
+                for number, member in enumerate(items, first):
+                    self.write(tables, f"{name}.#at", (*at, number), item, member)
+            case Collection(kind="sliding map", item=item):
+                following, entries = value
+                tables[f"{name}.#next"][at] = following
+                tables[f"{name}.#first"][at] = entries[0][0] if entries else following
+                for number, member in entries:
+                    tables[f"{name}.#has"][(*at, number)] = True
+                    self.write(tables, f"{name}.#at", (*at, number), item, member)
             case Map(key=key, value=kind):
                 for known, its in value:
                     place = (*at, *self.terms(known, key))
@@ -264,7 +284,7 @@ def members(value: Any, type_: Type, wanted: Type) -> Iterator[Any]:
             for part, (_, kind) in zip(value, fields, strict=True):
                 yield from members(part, kind, wanted)
         case Collection(kind=collection, item=item) if value is not None:
-            for member in value:
+            for member in elements(value, type_):
                 if collection == "set" and item == wanted:
                     yield member
                 yield from members(member, item, wanted)
@@ -317,7 +337,13 @@ class Reader:
                 return frozenset(self.value(item, kind) for there, item in found if self.truth(there))
             case Window(first=first, next=following, at=at), Collection(item=kind):
                 places = range(self.of(first), self.of(following))
-                return tuple(self.value(at(ir.Literal_(NAT, place)), kind) for place in places)
+                items = tuple(self.value(at(ir.Literal_(NAT, place)), kind) for place in places)
+                return items if type_.kind == "queue" else (self.of(first), items)
+            case Numbered(first=first, next=following, has=there, at=at), Collection(item=kind):
+                places = [place for place in range(WINDOW) if self.truth(there(ir.Literal_(NAT, place)))]
+                assert self.of(first) == (places[0] if places else self.of(following))
+                found = ((place, self.value(at(ir.Literal_(NAT, place)), kind)) for place in places)
+                return self.of(following), tuple(found)
             case Table(at=at, has=has), Map(key=key, value=kind):
                 pairs = {}
                 for terms in self.all(leaves(key)):

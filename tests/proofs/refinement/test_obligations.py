@@ -27,7 +27,10 @@ from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Level, Verdict
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree", "cbcast", "rst")
+LIBRARY = (
+    "fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree", "cbcast", "rst",
+    "hybrid_basic",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

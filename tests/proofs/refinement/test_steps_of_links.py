@@ -21,11 +21,15 @@ from thence.dsl.load import load
 from thence.dsl.run.interpreter import Interpreter
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.structure import tuples
+from thence.proofs.prove import is_claimed
 from thence.proofs.refinement.following import Path as Way
 from thence.proofs.refinement.obligations import network_steps, obligations
 from thence.proofs.refinement.states import keeps_order
 
-LIBRARY = ("fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree", "cbcast", "rst")
+LIBRARY = (
+    "fifo", "synchronous", "two_phase_commit", "ricart_agrawala", "lamport_mutex", "mf", "tree", "cbcast", "rst",
+    "hybrid_basic",
+)  # fmt: skip
 
 
 def reader_of(drawn: Drawn, **environment: int) -> Reader:
@@ -104,7 +108,7 @@ def with_denials(name: str) -> list[ir.Link]:
 def library_link(name: str) -> ir.Link:
     loaded = load(name).specification
     assert loaded is not None
-    return loaded.links[0]
+    return next(link for link in loaded.links if is_claimed(link))
 
 
 def is_true(reader: Reader, goal: ir.Expr) -> bool:

@@ -61,7 +61,10 @@ def check_link(
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
     words = _vocabulary(protocol, "property", {each.name: each for each in _symbols(machine)})
     words = replace(
-        words, followed={each.name: each for each in machine.definitions}, hidden=_hidden(protocol, machine)
+        words,
+        followed={each.name: each for each in machine.definitions},
+        hidden=_hidden(protocol, machine),
+        numbered=True,
     )
     invariants = check_formulas(conforms.invariants, "invariant", {}, words, reporter)
     if reporter.errors > before:

@@ -75,7 +75,10 @@ class Lookup(Expression):
 
 @dataclass(frozen=True, slots=True)
 class ElementAt(Expression):
-    """A sliding array at an index; outside the window first <= i < next it is a fault."""
+    """A sliding array at an index; outside the window first <= i < next it is a fault.
+
+    In invariants of links also a sliding map at a number; one that it does not have is a fault.
+    """
 
     target: Expr
     index: Expr

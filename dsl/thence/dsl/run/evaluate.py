@@ -229,6 +229,7 @@ _GIVEN: Final[dict[str, Any]] = {
             values.next_index, values.peek, values.queue_item, values.rest, values.size_of_window, values.value_of,
             values.window_item, values.with_entry, values.with_entry_or, values.with_index, values.with_queue_item,
             values.with_window_item, values.without_first, values.without_head, values.without_item,
+            values.numbered_item,
         )
     },
     "ABSENT": ABSENT, "ahead": _ahead, "in_flight": _in_flight, "placed": _placed, "product": product,
@@ -301,7 +302,7 @@ class Terms:
             case ir.Lookup(target=target, key=key):
                 return entry_text(bare(target), bare(key), target.type)
             case ir.ElementAt(target=target, index=index):
-                return f"window_item({bare(target)}, {bare(index)})"
+                return f"{_element_at(target.type)}({bare(target)}, {bare(index)})"
             case ir.Query(target=target, name=name):
                 return _query(bare(target), target.type, name)
             case ir.Construct(values=parts):
@@ -449,6 +450,11 @@ def zero_text(type_: Type) -> str:
 
 def _slides(type_: Type) -> bool:
     return isinstance(type_, Collection) and type_.kind in ("sliding array", "sliding map")
+
+
+def _element_at(type_: Type) -> str:
+    """The function that gives an element by its number."""
+    return "numbered_item" if isinstance(type_, Collection) and type_.kind == "sliding map" else "window_item"
 
 
 def _query(target: str, type_: Type, name: str) -> str:

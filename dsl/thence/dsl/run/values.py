@@ -299,6 +299,14 @@ def window_item(window: Value, index: int) -> Value:
     return items[index - first]
 
 
+def numbered_item(window: Value, index: int) -> Value:
+    """The element of a sliding map with this number. Raises: Fault, where there is none."""
+    for number, item in window[1]:
+        if number == index:
+            return item
+    raise Fault(f"no element has the number {index}")
+
+
 def with_window_item(window: Value, index: int, item: Value) -> Value:
     """The sliding array with this element there. Raises: Fault, as `window_item`."""
     window_item(window, index)

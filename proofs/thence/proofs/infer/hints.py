@@ -1,19 +1,29 @@
-"""How much a user has to say: the fewest of a machine's own invariants with which the others are found, or not needed.
+"""How much a user has to say: few of a machine's own invariants with which the others are found, or not needed.
 
 What is enough depends on the time limit of an attempt. Each answer rests on a proof with just these invariants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
+from typing import Literal, TypeAlias
 
+from thence.dsl import ir
 from thence.proofs.infer.inference import INTERRUPTED, Inference
+from thence.proofs.infer.promising import Guess
 
 MOST_ATTEMPTS = 24
 """So many smaller sets are tried at most; where there are more, a set is called minimal, not one of the fewest."""
+
+Standing: TypeAlias = Literal["the fewest", "none can be left out", "enough"]
+"""No smaller set is enough; each set with one less of these is not enough; or only: these are enough.
+
+What is not enough was tried, and not proved within the time limit of an attempt.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +32,19 @@ class Hints:
 
     Attributes:
         hidden: the invariants that were taken away.
-        given: those given back; None where not even all of them were enough, or the search was interrupted.
-        fewest: no smaller set is enough; if not, every set with one less of these is not enough.
-        inference: the last attempt with these; where there is none, with all or the last one.
+        given: those given back; None where no set was found that is enough.
+        standing: what is known of smaller sets.
+        inference: the attempt with these; where there is none, with all or the last one.
         attempts: how many there were.
+        interrupted: whether the search was ended before smaller sets were tried.
     """
 
     hidden: tuple[str, ...]
     given: tuple[str, ...] | None
-    fewest: bool
+    standing: Standing
     inference: Inference
     attempts: int
+    interrupted: bool = False
 
 
 class _Interrupted(Exception):
@@ -41,55 +53,71 @@ class _Interrupted(Exception):
 
 @dataclass(slots=True)
 class _Attempts:
-    """The attempts by what was given back."""
+    """The attempts by what was given back; `chosen` is the smallest set so far that is enough."""
 
-    attempt: Callable[[tuple[str, ...]], Inference]
+    attempt: Callable[[Guess], Inference]
     hidden: Sequence[str]
     made: dict[tuple[str, ...], Inference] = field(default_factory=dict)
+    chosen: tuple[str, ...] | None = None
 
-    def enough(self, given: Sequence[str]) -> bool:
+    def enough(self, given: Sequence[str], clauses: Sequence[ir.Expr] = ()) -> bool:
         """Raises: _Interrupted."""
         key = tuple(name for name in self.hidden if name in given)
         if key not in self.made:
-            self.made[key] = self.attempt(key)
+            self.made[key] = self.attempt(Guess(key, tuple(clauses)))
         if self.made[key].reason == INTERRUPTED:
             raise _Interrupted
+        if self.made[key].proved and (self.chosen is None or len(key) < len(self.chosen)):
+            self.chosen = key
         return self.made[key].proved
 
+    def found(self, standing: Standing, *, interrupted: bool = False) -> Hints:
+        last = self.made[self.chosen] if self.chosen is not None else list(self.made.values())[-1]
+        return Hints(tuple(self.hidden), self.chosen, standing, last, len(self.made), interrupted)
 
-def fewest_hints(hidden: Sequence[str], attempt: Callable[[tuple[str, ...]], Inference]) -> Hints:
-    """The fewest of the names that must be given to an attempt so that it proves the machine."""
+
+def fewest_hints(
+    hidden: Sequence[str], attempt: Callable[[Guess], Inference], guesses: Callable[[], Generator[Guess, None, None]]
+) -> Hints:
+    """Few of the names that must be given to an attempt so that it proves the machine.
+
+    Args:
+        hidden: the names.
+        attempt: the search with some of them given back.
+        guesses: sets that may be enough, each smaller than the one before. Raises: KeyboardInterrupt.
+    """
     attempts = _Attempts(attempt, hidden)
-
-    def found(given: tuple[str, ...] | None, *, fewest: bool = False) -> Hints:
-        last = attempts.made[given] if given is not None else list(attempts.made.values())[-1]
-        return Hints(tuple(hidden), given, fewest, last, len(attempts.made))
-
     try:
-        if attempts.enough(()):
-            return found((), fewest=True)
-        if attempts.made[()].refuted is not None or not attempts.enough(hidden):
-            return found(None)
-        chosen = _minimal(attempts, [], list(hidden), changed=False)
-        given = tuple(name for name in hidden if name in chosen)
-        for size in range(1, len(given)):
-            if sum(comb(len(hidden), each) for each in range(1, size + 1)) > MOST_ATTEMPTS:
-                return found(given)
-            for smaller in combinations(hidden, size):
-                if attempts.enough(smaller):
-                    return found(smaller, fewest=True)
-    except _Interrupted:
-        return found(None)
-    return found(given, fewest=True)
+        if not attempts.enough(hidden):
+            return attempts.found("enough")
+        with closing(guesses()) as found:
+            for guess in found:
+                if not attempts.enough(guess.given, guess.clauses):
+                    break
+        return attempts.found(_smaller(attempts))
+    except (_Interrupted, KeyboardInterrupt):
+        return attempts.found("enough", interrupted=True)
 
 
-def _minimal(attempts: _Attempts, kept: list[str], names: list[str], *, changed: bool) -> list[str]:
-    """A least part of `names` that is enough with `kept`, by halves; all of `names` with `kept` are enough."""
-    if changed and attempts.enough(kept):
-        return []
-    if len(names) == 1:
-        return names
-    first, second = names[: len(names) // 2], names[len(names) // 2 :]
-    of_second = _minimal(attempts, [*kept, *first], second, changed=bool(first))
-    of_first = _minimal(attempts, [*kept, *of_second], first, changed=bool(of_second))
-    return [*of_first, *of_second]
+def _smaller(attempts: _Attempts) -> Standing:
+    """Leaves out one after the other, then tries all smaller sets, if they are not too many. Raises: _Interrupted."""
+    while _one_less(attempts):
+        pass
+    assert attempts.chosen is not None
+    for size in range(1, len(attempts.chosen)):
+        if sum(comb(len(attempts.hidden), each) for each in range(1, size + 1)) > MOST_ATTEMPTS:
+            return "none can be left out"
+        if any(attempts.enough(smaller) for smaller in combinations(attempts.hidden, size)):
+            return "the fewest"
+    return "the fewest"
+
+
+def _one_less(attempts: _Attempts) -> bool:
+    """Whether one of the chosen names could be left out; those that follow are tried, too. Raises: _Interrupted."""
+    before = attempts.chosen
+    assert before is not None
+    for name in before:
+        assert attempts.chosen is not None
+        fewer = tuple(other for other in attempts.chosen if other != name)
+        attempts.enough(fewer)
+    return attempts.chosen != before

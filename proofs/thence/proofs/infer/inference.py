@@ -38,8 +38,7 @@ from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
-from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates, vocabulary_of
-from thence.proofs.logic.compiled import compiled_row
+from thence.proofs.infer.vocabulary import Vocabulary, shown_rows, vocabulary_of
 from thence.proofs.logic.formula import Unsupported, forall, implies
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import run_counterexample
@@ -68,8 +67,11 @@ STATES = 800
 INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"process": 3, "message": 3})
 """The universes of finite induction: a larger one once a smaller one has nothing more to say."""
 
+HASTY_MS = 1_000
+"""Time limit of a solver for one obligation where it is asked whether the file lacks anything."""
+
 PATIENT_MS = 20_000
-"""The same where no state against an obligation is found in a larger universe."""
+"""Time limit of a solver for one obligation where no state against an obligation is found in a larger universe."""
 
 FIRST_SHARE = 0.5
 """Share of the time limit for the first attempt."""
@@ -160,6 +162,11 @@ def as_kept(found: Inference) -> Kept:
     return Kept(digest(machine), come_first(machine), 0, base, (), (), (), ())
 
 
+def beginning(machine: ir.Machine, clauses: Iterable[ir.Expr]) -> Kept:
+    """Clauses from elsewhere, in the form in which a search begins with them, in the place of all short clauses."""
+    return Kept(digest(about_states(machine)), come_first(machine), 0, texts_of(clauses), (), (), (), ())
+
+
 def goals_of(machine: ir.Machine) -> tuple[str, ...]:
     """The statements about states that are to be proved: those that the file does not expect to fail."""
     expected = {name: each.verdict for each in machine.expects for name in each.names}
@@ -179,6 +186,29 @@ def hidden(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
     return replace(machine, invariants=kept, prove=tuple(name for name in machine.prove if name not in left))
 
 
+def about_states(machine: ir.Machine) -> ir.Machine:
+    """The machine with what is to be proved of its states, and no other statement."""
+    goals = goals_of(machine)
+    return replace(
+        machine,
+        expects=(),
+        stable=(),
+        reachable=(),
+        eventually=(),
+        prove=tuple(name for name in machine.prove if name in goals),
+        invariants=tuple(each for each in machine.invariants if each.name in goals),
+    )
+
+
+def stated_goals(machine: ir.Machine) -> list[Goal]:
+    """What is to be proved of its states, in one order: invariants, properties, what deliveries require."""
+    goals: list[Goal] = [each.body for each in (*machine.invariants, *state_properties(machine))]
+    if "at_most_once" in machine.prove:
+        deliver = next(action for action in actions(machine) if action.name == "deliver")
+        goals.append(Precondition("deliver", machine_builtins.at_most_once(*deliver.parameters).body))
+    return goals
+
+
 def infer(
     session: ProofSession, machine: ir.Machine, limits: Limits, note: Note, aids: Aids | None = None
 ) -> Inference:
@@ -188,15 +218,7 @@ def infer(
     """
     started = time.monotonic()
     goals = goals_of(machine)
-    stated = replace(
-        machine,
-        expects=(),
-        stable=(),
-        reachable=(),
-        eventually=(),
-        prove=tuple(name for name in machine.prove if name in goals),
-    )
-    stated = replace(stated, invariants=tuple(each for each in machine.invariants if each.name in goals))
+    stated = about_states(machine)
     search = _Search(session, stated, limits, note, aids or Aids())
     refused = refusal(session, stated)
     if refused is not None:
@@ -261,6 +283,9 @@ class _Search:
 
         Raises: _Violated; Unsupported; OutOfTime.
         """
+        complete = self._complete(process)
+        if complete is not None:
+            return complete
         end = process.deadline
         order: tuple[bool, ...] = (True, False) if come_first(self._machine) else (False, True)
         if self._vocabulary(reasons=True) == self._vocabulary(reasons=False):
@@ -285,13 +310,28 @@ class _Search:
                 return found
             raise
 
+    def _complete(self, process: SolverProcess) -> Inference | None:
+        """The proof without any conjunct, where the file lacks none. Raises: Unsupported; OutOfTime."""
+        machine = self._machine
+        facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
+        proposals = Proposals(machine, self._vocabulary(reasons=False), [], random.Random(self._limits.seed))
+        search = Strengthening(proposals, [], self._goals(), [], self._noted)
+        for universe in INDUCTIVE:
+            search.finite.append(FiniteSteps(machine, universe, facts, process))
+            if not search.is_closed:
+                return None
+        if self._failed({}, HASTY_MS):
+            return None
+        found = self._confirmed(search, {})
+        return found if found.proved else None
+
     def _vocabulary(self, *, reasons: bool) -> Vocabulary:
         return vocabulary_of(self._machine, self.closed_goals, reasons=reasons)
 
     @property
     def closed_goals(self) -> list[ir.Expr]:
         """What is to be proved, as formulas about states."""
-        return [_closed(self._machine, goal) for goal in self._goals()]
+        return [closed(self._machine, goal) for goal in self._goals()]
 
     def _noted(self, line: str) -> None:
         """Says how far one came. Raises: _Violated, once a run is found that violates a goal."""
@@ -390,8 +430,8 @@ class _Search:
         """The user's answer; the time that it takes is not counted."""
         assert self._ask is not None
         own = goal in self._goals()
-        name = self._name_of(goal) if own else show_expression(_closed(self._machine, goal))
-        text = shown(self._machine, ir.NamedFormula(name, _closed(self._machine, goal)), lost)
+        name = self._name_of(goal) if own else show_expression(closed(self._machine, goal))
+        text = shown(self._machine, ir.NamedFormula(name, closed(self._machine, goal)), lost)
         judging = Judging(self._machine, self._samplers, search.runs)
         before = time.monotonic()
         answer = self._ask(Question(name, text, denials, own, lambda line: judging(line, lost)))
@@ -410,22 +450,12 @@ class _Search:
         return Inference(self._machine, (), conjuncts, reason=reason)
 
     def _goals(self) -> list[Goal]:
-        machine = self._machine
-        goals: list[Goal] = [each.body for each in (*machine.invariants, *state_properties(machine))]
-        if "at_most_once" in machine.prove:
-            deliver = next(action for action in actions(machine) if action.name == "deliver")
-            goals.append(Precondition("deliver", machine_builtins.at_most_once(*deliver.parameters).body))
-        return goals
+        return stated_goals(self._machine)
 
     def _sampled(self, vocabulary: Vocabulary) -> list[Sampler]:
         machine = self._machine
-        shows = [
-            compiled_row(template.atoms, template.variables)
-            for variables in (1, 2)
-            for template in templates(vocabulary, sorts_of(machine), variables)
-            if len(template.atoms) <= 100
-        ]
-        end = self._started + SHOTS * self._limits.seconds
+        shows = shown_rows(machine, vocabulary)
+        end = time.monotonic() + SHOTS * self._limits.seconds
         kept = () if self._earlier is None else self._earlier.samples
         same = self._earlier is not None and self._earlier.machine == digest(machine)
         for number, universe in enumerate(SAMPLED[len(self._samplers) :], len(self._samplers)):
@@ -443,7 +473,7 @@ class _Search:
         for goal in self._goals():
             for sampler in samplers:
                 try:
-                    number = violated_in(_closed(self._machine, goal), sampler.samples)
+                    number = violated_in(closed(self._machine, goal), sampler.samples)
                 except Unsupported as reason:
                     raise Unsupported(f"`{self._name_of(goal)}` is not searched: {reason}") from reason
                 if number is not None:
@@ -453,7 +483,7 @@ class _Search:
     def _refuted(self, goal: Goal, run: TransitionRun) -> Inference:
         """The goal is false: the run is made small, and replayed."""
         machine = self._machine
-        formula = ir.NamedFormula(self._name_of(goal), _closed(machine, goal))
+        formula = ir.NamedFormula(self._name_of(goal), closed(machine, goal))
         short = smallest(machine, Falsification(formula), _without_detours(machine, formula, run))
         shown = run_counterexample(machine, short, formula)
         return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()))
@@ -606,7 +636,7 @@ def _without_detours(machine: ir.Machine, formula: ir.NamedFormula, run: Transit
     return run
 
 
-def _closed(machine: ir.Machine, goal: Goal) -> ir.Expr:
+def closed(machine: ir.Machine, goal: Goal) -> ir.Expr:
     """The goal as a closed formula about states."""
     if not isinstance(goal, Precondition):
         return goal

@@ -187,7 +187,7 @@ class Strengthening:
         self.base = self._new(candidates, None if only else COMPARING_S)
         kept = self.base
         self.note(f"{len(kept)} of them say something new")
-        self._fall_all()
+        self.drop_lost()
         self.note(f"{len(self.base)} of them support each other")
 
     def _new(self, candidates: Sequence[Clause], seconds: float | None) -> dict[ir.Expr, Clause]:
@@ -213,9 +213,10 @@ class Strengthening:
     def widen(self, finite: FiniteSteps) -> None:
         """From now on everything is to be kept in one more universe."""
         self.finite.append(finite)
-        self._fall_all()
+        self.drop_lost()
 
-    def _fall_all(self) -> None:
+    def drop_lost(self) -> None:
+        """Drops the short clauses that some step loses, until the others support each other."""
         while self._fall():
             pass
 
@@ -278,9 +279,31 @@ class Strengthening:
             self.wanted.pop(each, None)
         self.cores = {key: used for key, used in self.cores.items() if not used & gone and key[1] not in gone}
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether all that is to be kept is kept. Raises: Unsupported; OutOfTime."""
+        return self._first_lost() is None
+
+    def do_without(self, formula: ir.Expr) -> bool:
+        """Drops a short clause, and those that are lost without it, if the goals are still kept; whether they are.
+
+        Raises: Unsupported; OutOfTime.
+        """
+        before = dict(self.base), dict(self.wanted), dict(self.cores)
+        self._drop([formula])
+        self.drop_lost()
+        if self.is_closed:
+            return True
+        self.base, self.wanted, self.cores = before
+        return False
+
     def close(self) -> Stuck | None:
         """Adds clauses until every goal is kept; the goal that is stuck otherwise. Raises: Unsupported; OutOfTime."""
-        while (found := self._first_lost()) is not None:
+        while True:
+            self.drop_lost()  # what rested on a clause that was given up
+            found = self._first_lost()
+            if found is None:
+                return None
             goal, lost = found
             if not isinstance(goal, Precondition) and goal in self.wanted and self._is_dispensable(goal):
                 continue
@@ -300,7 +323,6 @@ class Strengthening:
                 self.give_up(goal)
             else:
                 return Stuck(goal, state)
-        return None
 
     def _are_more_worth_it(self, goal: Goal) -> bool:
         """Whether clauses with one more variable are the way on where a goal is stuck.

@@ -14,6 +14,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Nat, Sort, Type
 from thence.proofs.infer.orders import order_atoms
 from thence.proofs.infer.reasons import parts, reasons_of
+from thence.proofs.logic.compiled import Compiled, compiled_row
 from thence.proofs.logic.formula import (
     equal,
     free_locals,
@@ -322,3 +323,13 @@ def sorts_of(machine: ir.Machine) -> tuple[Type, ...]:
 def cost(atom: ir.Expr) -> int:
     """How much there is to read in an atom."""
     return sum(1 for _ in parts(atom)) - len(free_locals(atom)) + (2 if symbols_of(atom) else 0)
+
+
+def shown_rows(machine: ir.Machine, vocabulary: Vocabulary) -> list[Compiled]:
+    """What random runs look at, to find states that show something new."""
+    return [
+        compiled_row(template.atoms, template.variables)
+        for variables in (1, 2)
+        for template in templates(vocabulary, sorts_of(machine), variables)
+        if len(template.atoms) <= 100
+    ]

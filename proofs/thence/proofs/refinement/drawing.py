@@ -19,6 +19,7 @@ from thence.proofs.refinement.shapes import (
     Group,
     Leaf,
     Members,
+    Numbered,
     Parts,
     Perhaps,
     Shape,
@@ -27,7 +28,6 @@ from thence.proofs.refinement.shapes import (
     Window,
     built,
     leaves,
-    shape_of,
 )
 from thence.proofs.refinement.states import (
     flying_name,
@@ -36,6 +36,7 @@ from thence.proofs.refinement.states import (
     said_of,
     variable_name,
 )
+from thence.proofs.refinement.symbols import shape_of
 from thence.proofs.solving.finite_models import Model
 
 ANY = "_"
@@ -44,7 +45,7 @@ ANY = "_"
 _LOOP = re.compile(r"#\d+")
 """What the names of symbols have that say a value at the head of a loop."""
 
-_NOTHING = ("0", "false", "none", "{}", "[]", "<>", ANY)
+_NOTHING = ("0", "false", "none", "{}", "[]", "<>", "[0: ]", "{ | next 0}", ANY)
 """What a variable has at first, as a rule."""
 
 
@@ -169,10 +170,20 @@ class _Reader:
                 entries = (f"{self.said(built(key, terms), key)}: {self.said(at(terms), value)}" for terms in keys)
                 return f"[{', '.join(entries)}]"
             case Window(first=first, next=following, at=at), Collection(item=item):
-                ends = (int(evaluate(end, self.model.structure, self._elements)) for end in (first, following))
-                return f"<{', '.join(self.said(at(self.term(number, NAT)), item) for number in range(*ends))}>"
+                ends = self._number(first), self._number(following)
+                listed = ", ".join(self.said(at(self.term(number, NAT)), item) for number in range(*ends))
+                return f"<{listed}>" if type_.kind == "queue" else f"[{ends[0]}: {listed}]"
+            case Numbered(next=following, has=there, at=at), Collection(item=item):
+                last = self._number(following)
+                numbers = [number for number in range(last) if self.is_true(there(self.term(number, NAT)))]
+                listed = ", ".join(f"{number}: {self.said(at(self.term(number, NAT)), item)}" for number in numbers)
+                return f"{{{listed} | next {last}}}"
             case _:
                 raise Unsupported(f"a value of type `{type_}` is not drawn")
+
+    def _number(self, term: Term) -> int:
+        """Raises: KeyError, as `is_true`."""
+        return int(evaluate(term, self.model.structure, self._elements))
 
     def _keys(self, type_: Type) -> Iterator[tuple[Term, ...]]:
         """All values of a flat type, as terms."""

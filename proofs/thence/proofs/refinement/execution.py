@@ -30,20 +30,24 @@ from thence.proofs.logic.formula import (
     Unsupported,
     conj,
     exists,
+    forall,
+    implies,
     local,
     negation,
 )
 from thence.proofs.refinement.effects import effects, takes_out_its_own
 from thence.proofs.refinement.entrywise import Entrywise, entries_of
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
-from thence.proofs.refinement.mutation import any_like, mutation
+from thence.proofs.refinement.mutation import any_like, cleared, mutation, with_numbered, without_numbered
 from thence.proofs.refinement.rounds import DEEPEST, Rounds
 from thence.proofs.refinement.shapes import (
     Change,
+    Element,
     Entry,
     Field,
     Group,
     Leaf,
+    Numbered,
     Parts,
     PlaceStep,
     Shape,
@@ -53,13 +57,13 @@ from thence.proofs.refinement.shapes import (
     changed,
     equality,
     flat,
+    in_numbered,
     locals_of,
-    window_facts,
+    something_inside,
     within,
     without_element,
-    zero_shape,
 )
-from thence.proofs.refinement.states import forgotten, packet_of_self, place_facts
+from thence.proofs.refinement.states import facts_of_new, forgotten, packet_of_self, place_facts
 from thence.proofs.refinement.trees import facts_of_flight
 
 
@@ -154,8 +158,8 @@ class Execution(Entrywise):
 
     def _change(self, path: Path, place: ir.Expr, change: Change, then: Then, *, read: bool) -> None:
         """Changes what is at a place; `read`: the change reads it, so that it must be there."""
-        chain: list[ir.Expr] = []
-        while isinstance(place, ir.FieldOf | ir.Lookup):
+        chain: list[ir.FieldOf | ir.Lookup | ir.ElementAt] = []
+        while isinstance(place, ir.FieldOf | ir.Lookup | ir.ElementAt):
             chain.append(place)
             place = place.target
         if isinstance(place, ir.StateOf):
@@ -172,6 +176,16 @@ class Execution(Entrywise):
                 labels = [label for label, _ in part.target.type.fields]
                 steps.append(Field(labels.index(part.name)))
                 inside = inside.fields[labels.index(part.name)]
+                continue
+            if isinstance(part, ir.ElementAt):
+                assert isinstance(inside, Window)
+                index = self._value(path, part.index)
+                path = sure(path, index)
+                there = within(inside.first, index.term, inside.next)
+                self._check(f"no fault on line {part.span.line}", path, there)
+                path = path.where("in the window", there)
+                steps.append(Element(index.term))
+                inside = inside.at(index.term)
                 continue
             assert isinstance(part, ir.Lookup) and isinstance(part.target.type, Map) and isinstance(inside, Table)
             key = self._value(path, part.key)
@@ -194,17 +208,22 @@ class Execution(Entrywise):
         path = sure(path, *given)
         items = [each.shape for each in given]
         place, type_ = statement.place, statement.place.type
+        kind = type_.kind if isinstance(type_, Collection) else None
         if statement.method == "clear":
-            self._change(path, place, lambda _: zero_shape(type_), then, read=True)
+            self._change(path, place, lambda shape: cleared(shape, type_), then, read=True)
             return
-        if statement.method == "pop":
+        if statement.method == "pop" or (statement.method, kind) == ("remove", "sliding array"):
             held = self._value(path, place)
             assert isinstance(held.shape, Window)
-            some = ir.Comparison(BOOL, "<", held.shape.first, held.shape.next)
+            some = something_inside(held.shape)
             self._check(f"no fault on line {statement.span.line}", path, some)
             path = path.where("not empty", some)
-        if statement.method == "remove" and isinstance(type_, Collection) and type_.kind == "queue":
+        if statement.method == "remove" and isinstance(type_, Collection) and kind == "queue":
             self._remove_first(path, place, type_, items[0], then)
+            return
+        if isinstance(type_, Collection) and kind == "sliding map":
+            numbered = self._add_numbered if statement.method == "add" else self._remove_numbered
+            numbered(path, place, type_, items[0], then)
             return
         change = mutation(statement.method, type_, items, lambda: f"#{self._number()}")
         self._change(path, place, change, then, read=True)
@@ -230,6 +249,37 @@ class Execution(Entrywise):
             negation(exists((number,), earlier)),
         )
         self._change(found, place, lambda _: without_element(held, place_), then, read=True)
+
+    def _in_numbered(self, path: Path, place: ir.Expr, type_: Collection, item: Shape) -> tuple[Numbered, Term]:
+        """The sliding map at the place, and whether the element is in it."""
+        held = self._value(path, place).shape
+        assert isinstance(held, Numbered)
+        names = self._evaluation(path.state, path.locals).name
+        return held, in_numbered(held, item, type_.item, names)
+
+    def _add_numbered(self, path: Path, place: ir.Expr, type_: Collection, item: Shape, then: Then) -> None:
+        """A sliding map gets an element, which has the next number, unless it is there."""
+        held, there = self._in_numbered(path, place, type_, item)
+        then(path.where("in the sliding map", there))
+        new = path.where("not in the sliding map", opposite(there))
+        self._change(new, place, lambda _: with_numbered(held, item), then, read=True)
+
+    def _remove_numbered(self, path: Path, place: ir.Expr, type_: Collection, item: Shape, then: Then) -> None:
+        """A sliding map loses an element, if it is there; the least of the numbers that are left has a name."""
+        held, there = self._in_numbered(path, place, type_, item)
+        names = self._evaluation(path.state, path.locals).name
+        then(path.where("not in the sliding map", opposite(there)))
+        found = path.where("in the sliding map", there)
+        left = without_numbered(held, item, type_.item, names)
+        number = ir.Variable(names(), NAT)
+        index, least = local(number), ir.Local(NAT, f"#at {self._number()}")
+        behind = implies(left.has(index), ir.Comparison(BOOL, "<=", least, index))
+        some = found.where(
+            "others are left", within(held.first, least, held.next), left.has(least), forall((number,), behind)
+        )
+        self._change(some, place, lambda _: replace(left, first=least), then, read=True)
+        nothing = found.where("nothing is left", forall((number,), opposite(left.has(index))))
+        self._change(nothing, place, lambda _: replace(left, first=held.next), then, read=True)
 
     def _send(self, statement: ir.Send, path: Path, then: Then) -> None:
         given = [self._value(path, each) for each in (*statement.arguments, statement.to)]
@@ -315,7 +365,7 @@ class Execution(Entrywise):
             locals_[name] = any_like(locals_[name], f"{name}{version}")
         known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
         in_flight = (*place_facts(state), *facts_of_flight(self.link.protocol, state)) if found.kinds else ()
-        facts = (*window_facts(new), *in_flight)
+        facts = (*facts_of_new(self.link, version, found.variables), *in_flight)
         invariants = (*self.invariants(state), *self.invariants_of_self(state))
         conditions = (*path.conditions, *invariants, *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions)

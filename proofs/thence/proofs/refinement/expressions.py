@@ -22,6 +22,7 @@ from thence.proofs.refinement.shapes import (
     Leaf,
     Members,
     Names,
+    Numbered,
     Parts,
     Perhaps,
     Shape,
@@ -30,17 +31,21 @@ from thence.proofs.refinement.shapes import (
     Window,
     alike,
     elements,
+    empty_from,
     equality,
     flat,
     in_bag,
+    in_numbered,
     is_bag,
     locals_of,
     merged,
     not_zero,
     same,
     something_in,
+    something_inside,
     term_of,
     variables,
+    within,
     zero_shape,
 )
 from thence.proofs.refinement.states import SELF, State, channel_of, place_of
@@ -116,6 +121,8 @@ class Evaluation:
                 return Value(Leaf(ir.Apply(PROCESS, name, (message.term,))), message.defined)
             case ir.Lookup(target=target, key=key):
                 return self._lookup(sub(target), sub(key), target.type)
+            case ir.ElementAt(target=target, index=index):
+                return self._element_at(sub(target), sub(index))
             case ir.Query():
                 return self._query(expr, sub(expr.target))
             case ir.Construct(values=values):
@@ -126,6 +133,10 @@ class Evaluation:
             case ir.Some(item=item):
                 inside = sub(item)
                 return Value(Perhaps(TRUE, inside.shape), inside.defined)
+            case ir.Apply(symbol="window", arguments=(start,)):
+                assert isinstance(expr.type, Collection)
+                number = sub(start)
+                return Value(empty_from(number.term, expr.type), number.defined)
             case ir.Apply():
                 return self._apply(expr, [sub(argument) for argument in expr.arguments])
             case ir.Not(operand=operand):
@@ -141,7 +152,7 @@ class Evaluation:
                 return _arithmetic(expr.operator, sub(expr.left), sub(expr.right))
             case ir.IsEmpty(target=target):
                 held = sub(target)
-                return Value(Leaf(_opposite(not_zero(held.shape, target.type))), held.defined)
+                return Value(Leaf(_opposite(_not_empty(held.shape, target.type))), held.defined)
             case ir.IsNone(target=target):
                 option = sub(target)
                 assert isinstance(option.shape, Perhaps)
@@ -150,15 +161,7 @@ class Evaluation:
                 return self._conditional(sub(condition), sub(then), sub(otherwise))
             case ir.Quantified():
                 return self._quantified(expr, bound)
-            case (
-                ir.Literal_()
-                | ir.StateOf()
-                | ir.Attribute()
-                | ir.ElementAt()
-                | ir.InFlight()
-                | ir.Placed()
-                | ir.Acted()
-            ):
+            case ir.Literal_() | ir.StateOf() | ir.Attribute() | ir.InFlight() | ir.Placed() | ir.Acted():
                 raise Unsupported(f"`{type(expr).__name__}` has no encoding")
             case _:
                 assert_never(expr)
@@ -182,13 +185,26 @@ class Evaluation:
         there = TRUE if has_zero(type_.value) else target.shape.has(terms)
         return Value(target.shape.at(terms), conj((target.defined, key.defined, there)))
 
+    def _element_at(self, target: Value, index: Value) -> Value:
+        """An element of a sliding array or map by its number."""
+        held = target.shape
+        assert isinstance(held, Window | Numbered)
+        inside = within(held.first, index.term, held.next)
+        there = inside if isinstance(held, Window) else held.has(index.term)
+        return Value(held.at(index.term), conj((target.defined, index.defined, there)))
+
     def _query(self, expr: ir.Query, target: Value) -> Value:
         match expr.name, target.shape:
             case "size", Window(first=first, next=following):
                 return Value(Leaf(ir.Arithmetic(NAT, "-", following, first)), target.defined)
-            case "first", Window(first=first, next=following, at=at):
-                some = ir.Comparison(BOOL, "<", first, following)
-                return Value(at(first), conj((target.defined, some)))
+            case "first", Window(first=first, at=at) if _is_queue(expr.target.type):
+                return Value(at(first), conj((target.defined, something_inside(target.shape))))
+            case "peek", Window(first=first, at=at):
+                return Value(at(first), conj((target.defined, something_inside(target.shape))))
+            case "first", Window(first=end) | Numbered(first=end):
+                return Value(Leaf(end), target.defined)
+            case "next", Window(next=end) | Numbered(next=end):
+                return Value(Leaf(end), target.defined)
             case "value", Perhaps(some=there, item=item):
                 return Value(item, conj((target.defined, there)))
             case _:
@@ -215,6 +231,9 @@ class Evaluation:
             case Bag():
                 assert isinstance(type_, Collection)
                 return Value(Leaf(in_bag(collection.shape, item.shape, type_.item, self.name)), defined)
+            case Numbered():
+                assert isinstance(type_, Collection)
+                return Value(Leaf(in_numbered(collection.shape, item.shape, type_.item, self.name)), defined)
             case Window():
                 assert isinstance(type_, Collection)
                 kind = type_.item
@@ -414,6 +433,16 @@ def _with_place_below(group: Group, limit: Term) -> Group:
         return conj((there, ir.Comparison(BOOL, "<", place_of(each), limit))), each
 
     return Group(group.types, item)
+
+
+def _is_queue(type_: Type) -> bool:
+    return isinstance(type_, Collection) and type_.kind == "queue"
+
+
+def _not_empty(shape: Shape, type_: Type) -> Term:
+    if isinstance(shape, Window | Numbered):
+        return something_inside(shape)
+    return not_zero(shape, type_)
 
 
 def _one(value: Shape) -> Group:

@@ -21,18 +21,21 @@ from thence.proofs.refinement.shapes import (
     Leaf,
     Members,
     Names,
+    Numbered,
     Parts,
     Pushed,
     Shape,
     Table,
     Term,
     Window,
+    empty_from,
     equality,
     flat,
     is_bag,
     merged,
     same,
     without_entry,
+    zero_shape,
 )
 
 
@@ -54,9 +57,9 @@ def mutation(method: str, type_: Type, items: Sequence[Shape], names: Names) -> 
             return lambda shape: _with_one_more(shape, items[0])
         case "remove", Collection(item=item) if is_bag(type_):
             return lambda shape: _without_one(shape, items[0], item, names)
-        case "push", Collection(kind="queue"):
+        case ("push", Collection(kind="queue")) | ("add", Collection(kind="sliding array")):
             return lambda shape: _pushed(shape, items[0])
-        case "pop", Collection(kind="queue"):
+        case ("pop", Collection(kind="queue")) | ("remove", Collection(kind="sliding array")):
             return _popped
         case "add" | "remove", Collection(kind="set"):
             return lambda shape: _with_member(shape, flat(items[0]), there=method == "add")
@@ -64,6 +67,34 @@ def mutation(method: str, type_: Type, items: Sequence[Shape], names: Names) -> 
             return lambda shape: without_entry(_table(shape), flat(items[0]), value)
         case _:
             raise Unsupported(f"`{method}` of a `{type_}` has no encoding")
+
+
+def cleared(shape: Shape, type_: Type) -> Shape:
+    """The collection without its elements: a sliding one goes on with its next number."""
+    if isinstance(type_, Collection) and type_.kind in ("sliding array", "sliding map"):
+        assert isinstance(shape, Window | Numbered)
+        return empty_from(shape.next, type_)
+    return zero_shape(type_)
+
+
+def with_numbered(shape: Numbered, item: Shape) -> Numbered:
+    """A sliding map with one more element, which is not in it."""
+    last = shape.next
+    return Numbered(
+        shape.first,
+        ir.Arithmetic(NAT, "+", last, ir.Literal_(NAT, 1)),
+        lambda index: disj((same((index,), (last,)), shape.has(index))),
+        lambda index: merged(same((index,), (last,)), item, shape.at(index)),
+    )
+
+
+def without_numbered(shape: Numbered, item: Shape, type_: Type, names: Names) -> Numbered:
+    """A sliding map without this element, of this type; but for `first`, which is as it was."""
+
+    def has(index: Term) -> Term:
+        return conj((shape.has(index), opposite(equality(shape.at(index), item, type_, names))))
+
+    return replace(shape, has=has)
 
 
 def _table(shape: Shape) -> Table:

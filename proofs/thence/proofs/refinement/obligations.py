@@ -42,7 +42,7 @@ from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.expressions import Evaluation, Value, role
 from thence.proofs.refinement.following import Check, Event, Path
-from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves, value_sort, window_facts
+from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves
 from thence.proofs.refinement.states import (
     SELF,
     State,
@@ -56,11 +56,13 @@ from thence.proofs.refinement.states import (
     place_facts,
     place_symbol,
     placed,
+    protocol_facts,
     protocol_symbols,
     receiver_of,
     said_of,
     types_of_values,
 )
+from thence.proofs.refinement.symbols import value_sort
 from thence.proofs.refinement.trees import constants_of_trees, facts_of_flight, to_be_shown, tree_facts, tree_symbols
 
 _P, _Q = ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)
@@ -254,7 +256,7 @@ def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obli
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
     base = Execution(link, any_state(link), known)
     by_definition = (
-        *window_facts(protocol_symbols(link.protocol)),
+        *protocol_facts(link.protocol),
         *place_facts(base.before),
         *facts_of_flight(link.protocol, base.before),
     )

@@ -7,7 +7,11 @@ NOTE(absent): a map entry whose value is the zero of its type is no entry (`dsl.
 zero has the keys at which its value is not zero. A map to processes, messages or records says of each key whether it is
 there.
 
-NOTE(window): a queue is its elements at the numbers first <= i < next. `push` writes at `next`, `pop` raises `first`.
+NOTE(window): a queue or sliding array is its elements at the numbers first <= i < next. `push` and `add` write at
+`next`, `pop` and `remove` raise `first`. Where a queue begins says nothing, so queues are not compared.
+
+NOTE(numbered): a sliding map is its elements at the numbers that it has, all below `next`; `first` is the least of
+them, and `next` where there are none. No element has two numbers.
 
 NOTE(bag): a set of values that hold collections is a bag of groups. The values of such a type are elements of a sort of
 their own, and symbols that no step changes say what each is; a set that a variable has at first is a relation on them.
@@ -39,9 +43,6 @@ from thence.proofs.logic.formula import (
 )
 
 Term: TypeAlias = ir.Expr
-ENDS = ("#first", "#next")
-"""How the symbols for the ends of a window end; no field of a record has such a name."""
-
 Names: TypeAlias = Callable[[], str]
 """Gives a name for a bound variable that nothing around it has."""
 
@@ -92,7 +93,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A queue: see NOTE(window)."""
+    """A queue or sliding array: see NOTE(window)."""
 
     first: Term
     next: Term
@@ -130,7 +131,21 @@ class Pushed:
     item: Shape
 
 
-Shape: TypeAlias = Leaf | Parts | Perhaps | Members | Bag | Table | Window
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A sliding map: see NOTE(numbered)."""
+
+    first: Term
+    next: Term
+    has: Callable[[Term], Term]
+    at: Callable[[Term], Shape]
+
+    def group(self) -> Group:
+        """The elements."""
+        return Group((NAT,), lambda terms: (self.has(terms[0]), self.at(terms[0])))
+
+
+Shape: TypeAlias = Leaf | Parts | Perhaps | Members | Bag | Table | Window | Numbered
 
 
 def refuse(type_: Type) -> Unsupported:
@@ -213,106 +228,7 @@ def alike(left: Term, right: Term) -> Term:
     return equal(left, right)
 
 
-# --- shapes from symbols --------------------------------------------------------------------------
-
-
-def symbols_of(name: str, parameters: tuple[ir.Variable, ...], type_: Type) -> tuple[ir.Symbol, ...]:
-    """The symbols that say a value of this type for each value of the parameters.
-
-    What is no field of a record has a name with `#`, so that no field hides it.
-    """
-    match type_:
-        case Record(fields=fields):
-            return tuple(one for label, part in fields for one in symbols_of(f"{name}.{label}", parameters, part))
-        case Collection(kind="option", item=item):
-            some = ir.Symbol(f"{name}.#some", parameters, BOOL)
-            return (some, *symbols_of(f"{name}.#value", parameters, item))
-        case Collection(kind="set", item=item):
-            inside = leaves(item) if is_flat(item) else (value_sort(item),)
-            return (ir.Symbol(name, _more(parameters, inside), BOOL),)
-        case Collection(kind="queue", item=item):
-            ends = (ir.Symbol(f"{name}.{end}", parameters, NAT) for end in ENDS)
-            return (*ends, *symbols_of(f"{name}.#at", _more(parameters, (NAT,)), item))
-        case Map(key=key, value=value):
-            inner = _more(parameters, leaves(key))
-            there = () if has_zero(value) else (ir.Symbol(f"{name}.#has", inner, BOOL),)
-            return (*there, *symbols_of(name, inner, value))
-        case Collection():
-            raise refuse(type_)
-        case _:
-            return (ir.Symbol(name, parameters, type_),)
-
-
-def value_sort(type_: Type) -> Sort:
-    """The sort of the values of a type with collections: see NOTE(bag)."""
-    return Sort(f"value {type_}")
-
-
-def value_sorts(type_: Type) -> tuple[Type, ...]:
-    """The types inside this one whose values are elements of a sort."""
-    match type_:
-        case Record(fields=fields):
-            return tuple(one for _, part in fields for one in value_sorts(part))
-        case Collection(item=item):
-            return (*((item,) if is_bag(type_) else ()), *value_sorts(item))
-        case Map(value=value):
-            return value_sorts(value)
-        case _:
-            return ()
-
-
-def value_symbols(type_: Type) -> tuple[ir.Symbol, ...]:
-    """The symbols that say what an element of the type's sort is."""
-    return symbols_of(value_sort(type_).name, (ir.Variable("v", value_sort(type_)),), type_)
-
-
-def _more(parameters: tuple[ir.Variable, ...], types: Sequence[Type]) -> tuple[ir.Variable, ...]:
-    more = (ir.Variable(f"x{number}", type_) for number, type_ in enumerate(types, len(parameters)))
-    return (*parameters, *more)
-
-
-def window_facts(symbols: Sequence[ir.Symbol]) -> tuple[ir.NamedFormula, ...]:
-    """first <= next, of each queue that the symbols say. It is true of all values, see NOTE(window)."""
-    found: list[ir.NamedFormula] = []
-    for symbol in symbols:
-        if symbol.name.endswith(ENDS[0]):
-            arguments = locals_of(symbol.parameters)
-            following = symbol.name.removesuffix(ENDS[0]) + ENDS[1]
-            ends = (ir.Apply(NAT, name, arguments) for name in (symbol.name, following))
-            found.append(ir.NamedFormula("window", forall(symbol.parameters, ir.Comparison(BOOL, "<=", *ends))))
-    return tuple(found)
-
-
-def shape_of(name: str, arguments: tuple[Term, ...], type_: Type) -> Shape:
-    """The value that the symbols of `symbols_of` say at these arguments."""
-    match type_:
-        case Record(fields=fields):
-            return Parts(tuple(shape_of(f"{name}.{label}", arguments, part) for label, part in fields))
-        case Collection(kind="option", item=item):
-            some = ir.Apply(BOOL, f"{name}.#some", arguments)
-            return Perhaps(some, shape_of(f"{name}.#value", arguments, item))
-        case Collection(kind="set", item=item) if not is_flat(item):
-            sort = value_sort(item)
-
-            def member(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
-                return ir.Apply(BOOL, name, (*arguments, *terms)), shape_of(sort.name, terms, item)
-
-            return Bag((Group((sort,), member),))
-        case Collection(kind="set"):
-            return Members(lambda terms: ir.Apply(BOOL, name, (*arguments, *terms)))
-        case Collection(kind="queue", item=item):
-            first, following = (ir.Apply(NAT, f"{name}.{end}", arguments) for end in ENDS)
-            return Window(first, following, lambda index: shape_of(f"{name}.#at", (*arguments, index), item))
-        case Map(value=value):
-            return table(
-                value,
-                lambda terms: shape_of(name, (*arguments, *terms), value),
-                lambda terms: ir.Apply(BOOL, f"{name}.#has", (*arguments, *terms)),
-            )
-        case Collection():
-            raise refuse(type_)
-        case _:
-            return Leaf(ir.Apply(type_, name, arguments))
+# --- maps, zeros ---------------------------------------------------------------------------------
 
 
 def table(value: Type, at: Callable[[tuple[Term, ...]], Shape], has: Callable[[tuple[Term, ...]], Term]) -> Table:
@@ -329,16 +245,21 @@ def zero_shape(type_: Type) -> Shape:
             return Perhaps(FALSE, zero_shape(item))
         case Collection(kind="set"):
             return Bag(()) if is_bag(type_) else Members(lambda terms: FALSE)
-        case Collection(kind="queue", item=item):
-            return Window(ir.Literal_(NAT, 0), ir.Literal_(NAT, 0), lambda index: zero_shape(item))
+        case Collection(kind="queue" | "sliding array" | "sliding map"):
+            return empty_from(ir.Literal_(NAT, 0), type_)
         case Map(value=value):
             return Table(lambda terms: zero_shape(value), lambda terms: FALSE)
-        case Collection():
-            raise refuse(type_)
         case Sort():
             return Leaf(ir.Local(type_, f"#some {type_.name}"))
         case _:
             return Leaf(ir.Literal_(type_, False if type_ == BOOL else 0))
+
+
+def empty_from(number: Term, type_: Collection) -> Window | Numbered:
+    """A queue or sliding collection of this type, without elements, whose next number is this one."""
+    if type_.kind == "sliding map":
+        return Numbered(number, number, lambda index: FALSE, lambda index: zero_shape(type_.item))
+    return Window(number, number, lambda index: zero_shape(type_.item))
 
 
 def variables(types: Sequence[Type], names: Names) -> tuple[ir.Variable, ...]:
@@ -357,8 +278,10 @@ def not_zero(shape: Shape, type_: Type) -> Term:
             return term if type_ == BOOL else negation(alike(term, ir.Literal_(NAT, 0)))
         case Perhaps(some=some), _:
             return some
-        case Window(first=first, next=following), _:
-            return ir.Comparison(BOOL, "<", first, following)
+        case Window(), Collection(kind="queue"):
+            return something_inside(shape)
+        case Window() | Numbered(), _:
+            return negation(alike(shape.next, ir.Literal_(NAT, 0)))
         case Members(has=has), Collection(item=item):
             bound = variables(leaves(item), _depth_names(type_))
             return exists(bound, has(locals_of(bound)))
@@ -370,6 +293,11 @@ def not_zero(shape: Shape, type_: Type) -> Term:
             return exists(bound, has(locals_of(bound)))
         case _:
             raise refuse(type_)
+
+
+def something_inside(shape: Window | Numbered) -> Term:
+    """Whether a queue or sliding collection has an element."""
+    return ir.Comparison(BOOL, "<", shape.first, shape.next)
 
 
 def _depth_names(type_: Type) -> Names:
@@ -418,12 +346,19 @@ def merged(condition: Term, then: Shape, otherwise: Shape) -> Shape:
             (last, at), (other, there) = then.older, otherwise.older
             before = conditional(condition, last, other), lambda index: merged(condition, at(index), there(index))
             return replace(whole, pushed=tuple(pushed), before=before)
+        case Numbered(), Numbered():
+            return Numbered(
+                conditional(condition, then.first, otherwise.first),
+                conditional(condition, then.next, otherwise.next),
+                lambda index: conditional(condition, then.has(index), otherwise.has(index)),
+                lambda index: merged(condition, then.at(index), otherwise.at(index)),
+            )
         case _:
             raise AssertionError((then, otherwise))
 
 
 def equality(left: Shape, right: Shape, type_: Type, names: Names) -> Term:
-    """Whether two values are equal. Raises: Unsupported for queues, apart from empty ones."""
+    """Whether two values are equal. Raises: Unsupported for queues and sliding collections."""
     match left, right:
         case Leaf(), Leaf():
             return alike(left.term, right.term)
@@ -449,7 +384,9 @@ def equality(left: Shape, right: Shape, type_: Type, names: Names) -> Term:
             values = implies(left.has(at), equality(left.at(at), right.at(at), type_.value, names))
             return forall(bound, conj((alike(left.has(at), right.has(at)), values)))
         case Window(), Window():
-            raise Unsupported("two queues are compared")
+            raise Unsupported("two queues or sliding arrays are compared")
+        case Numbered(), Numbered():
+            raise Unsupported("two sliding maps are compared")
         case _:
             raise AssertionError((left, right))
 
@@ -478,6 +415,13 @@ def substituted(shape: Shape, values: Mapping[str, Term]) -> Shape:
             ends = substitute(first, values), substitute(following, values)
             older = substitute(last, values), lambda index: substituted(before(index), values)
             return Window(*ends, lambda index: substituted(element(index), values), new, older if new else None)
+        case Numbered(first=first, next=following, has=there, at=element):
+            return Numbered(
+                substitute(first, values),
+                substitute(following, values),
+                lambda index: substitute(there(index), values),
+                lambda index: substituted(element(index), values),
+            )
         case _:
             assert_never(shape)
 
@@ -531,6 +475,13 @@ def in_bag(bag: Bag, item: Shape, type_: Type, names: Names) -> Term:
     return disj(found)
 
 
+def in_numbered(shape: Numbered, item: Shape, type_: Type, names: Names) -> Term:
+    """Whether the value, of this type, is in the sliding map."""
+    (bound,) = variables((NAT,), names)
+    (index,) = locals_of((bound,))
+    return exists((bound,), conj((shape.has(index), equality(shape.at(index), item, type_, names))))
+
+
 def _within_bag(left: Bag, right: Bag, type_: Type, names: Names) -> Term:
     found: list[Term] = []
     for group in left.groups:
@@ -541,7 +492,7 @@ def _within_bag(left: Bag, right: Bag, type_: Type, names: Names) -> Term:
 
 
 def elements(shape: Shape, type_: Type) -> tuple[Group, ...]:
-    """The elements of a set or queue, the keys of a map. Raises: Unsupported."""
+    """The elements of a collection, the keys of a map. Raises: Unsupported."""
     match shape, type_:
         case Members(has=has), Collection(item=item):
             return (Group(leaves(item), lambda terms: (has(terms), built(item, terms))),)
@@ -551,6 +502,8 @@ def elements(shape: Shape, type_: Type) -> tuple[Group, ...]:
             return groups
         case Window(), _:
             return shape.groups(lambda _, item: item)
+        case Numbered(), _:
+            return (shape.group(),)
         case Perhaps(some=some, item=inside), _:
             return (Group((), lambda terms: (some, inside)),)
         case _:
@@ -582,7 +535,14 @@ class Field:
     position: int
 
 
-PlaceStep: TypeAlias = Entry | Field
+@dataclass(frozen=True, slots=True)
+class Element:
+    """The step from a sliding array to its element with a number, which is inside."""
+
+    number: Term
+
+
+PlaceStep: TypeAlias = Entry | Field | Element
 
 
 def changed(shape: Shape, path: Sequence[PlaceStep], change: Change) -> Shape:
@@ -603,6 +563,15 @@ def changed(shape: Shape, path: Sequence[PlaceStep], change: Change) -> Shape:
                 value,
                 lambda terms: merged(same(terms, key), here, before.at(terms)),
                 lambda terms: disj((same(terms, key), before.has(terms))),
+            )
+        case Element(number=number):
+            assert isinstance(shape, Window)
+            elements_ = shape
+            inside = changed(shape.at(number), rest, change)
+            return Window(
+                shape.first,
+                shape.next,
+                lambda index: merged(same((index,), (number,)), inside, elements_.at(index)),
             )
         case _:
             assert_never(step)

@@ -11,7 +11,7 @@ The numbers are ours: that those of a channel differ, and are below `end`, is tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import TypeAlias
@@ -41,13 +41,10 @@ from thence.proofs.refinement.shapes import (
     locals_of,
     merged,
     same,
-    shape_of,
-    symbols_of,
     term_of,
-    value_sorts,
-    value_symbols,
     variables,
 )
+from thence.proofs.refinement.symbols import facts_of, shape_of, symbols_of, value_sort, value_sorts, value_symbols
 
 Symbols: TypeAlias = Mapping[str, Callable[[tuple[Term, ...]], Term]]
 """The machine's relations and functions, as they are in some state."""
@@ -269,6 +266,21 @@ def protocol_symbols(protocol: ir.Protocol) -> tuple[ir.Symbol, ...]:
     return (*state, *packets, *values, *(place_symbol(kind) for kind in protocol.packets), end_symbol())
 
 
+def protocol_facts(protocol: ir.Protocol) -> tuple[ir.NamedFormula, ...]:
+    """What is true of all values that the symbols say, be they those of a state or not. Raises: Unsupported."""
+    process = (ir.Variable("p", PROCESS),)
+    found: list[ir.NamedFormula] = []
+    for variable in protocol.state:
+        found.extend(facts_of(variable_name(variable.name), process, variable.type))
+    for kind in protocol.packets:
+        packet = (ir.Variable("k", packet_sort(kind)),)
+        for at, type_ in enumerate(said_types(kind)):
+            found.extend(facts_of(f"{kind.name}.{at}", packet, type_))
+    for type_ in types_of_values(protocol):
+        found.extend(facts_of(value_sort(type_).name, (ir.Variable("v", value_sort(type_)),), type_))
+    return tuple(found)
+
+
 def types_of_values(protocol: ir.Protocol) -> tuple[Type, ...]:
     """The types whose values are elements of a sort: see NOTE(bag) in `shapes`."""
     said = (parameter.type for kind in protocol.packets for parameter in kind.parameters)
@@ -309,6 +321,13 @@ def initial_state(link: ir.Link, initial: Callable[[str, Term], Shape]) -> State
     machine = {symbol.name: start(symbol) for symbol in symbols(link.machine)}
     end = ir.Literal_(NAT, 0) if keeps_order(link) else None
     return State({}, initial, {kind.name: () for kind in link.protocol.packets}, machine, end)
+
+
+def facts_of_new(link: ir.Link, version: str, variables: frozenset[str]) -> Iterator[ir.NamedFormula]:
+    """What is true of all values of own variables that are forgotten with this version."""
+    for variable in link.protocol.state:
+        if variable.name in variables:
+            yield from facts_of(variable_name(variable.name, version), (), variable.type)
 
 
 def forgotten(

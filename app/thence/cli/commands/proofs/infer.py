@@ -44,7 +44,7 @@ def infer(
     ] = False,
     hints: Annotated[
         bool,
-        typer.Option("--hints", help="Find the fewest hidden invariants that must be given back. By default, all are."),
+        typer.Option("--hints", help="Find few of the hidden invariants that are enough. By default, all are hidden."),
     ] = False,
     master: Annotated[
         Optional[str],  # noqa: UP045
@@ -133,9 +133,7 @@ def _hint_row(name: str, hints: Hints) -> tuple[str, str, str, str]:
         refuted = hints.inference.refuted
         said = f"unknown: {hints.inference.reason}" if refuted is None else f"{refuted.name} is refuted"
     elif hints.given:
-        said = (
-            f"{', '.join(hints.given)} ({len(hints.given)}, {'the fewest' if hints.fewest else 'none can be left out'})"
-        )
+        said = f"{', '.join(hints.given)} ({len(hints.given)}, {hints.standing})"
     else:
         said = "nothing"
     return name, str(len(hints.hidden)), said, f"{hints.inference.seconds:.1f} s"
@@ -143,7 +141,7 @@ def _hint_row(name: str, hints: Hints) -> tuple[str, str, str, str]:
 
 def _hints_json(hints: Hints) -> Mapping[str, Any]:
     given = None if hints.given is None else list(hints.given)
-    return {"hidden": list(hints.hidden), "given": given, "fewest": hints.fewest, "attempts": hints.attempts}
+    return {"hidden": list(hints.hidden), "given": given, "standing": hints.standing, "attempts": hints.attempts}
 
 
 def _exit_of(found: Inference) -> int:

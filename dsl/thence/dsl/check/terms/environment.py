@@ -58,7 +58,8 @@ class Vocabulary:
     protocol's constants and roles, `kinds` its packet kinds and `inputs` its inputs, with their parameters. `sent`: a
     formula may quantify over the messages that were sent. `actions`: it may be about an action (`when p delivers m:
     P`). `followed` are the definitions of the machine that a link's protocol follows; `hidden`, by name, says of its
-    relations and functions that a definition of the protocol hides them.
+    relations and functions that a definition of the protocol hides them. `numbered`: elements of sliding maps may be
+    named by their numbers.
     """
 
     place: Place
@@ -77,6 +78,7 @@ class Vocabulary:
     inputs: Mapping[str, tuple[ir.Variable, ...] | None] = field(default_factory=dict)
     sent: bool = False
     actions: bool = False
+    numbered: bool = False
 
     def at(self, place: Place) -> Vocabulary:
         """The same names, for an expression that stands elsewhere."""

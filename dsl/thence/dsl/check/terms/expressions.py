@@ -208,7 +208,7 @@ class ExpressionChecker:
         if target is None:
             self.infer(expr.key, UNKNOWN)
             return None
-        types = index_types(target.type)
+        types = index_types(target.type, numbered=self.vocabulary.numbered)
         if types is None:
             self.infer(expr.key, UNKNOWN)
             self.reporter.error("E0306", expr.span, f"{a(target.type)} takes no index", "maps and sliding arrays do")

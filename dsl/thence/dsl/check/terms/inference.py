@@ -189,7 +189,7 @@ class _Walk:
     def index(self, target: Guess, key: Guess) -> Guess:
         if target is None or isinstance(target, Cell):
             return None
-        types = index_types(target)
+        types = index_types(target, numbered=self.vocabulary.numbered)
         if types is None:
             return None
         _join(key, types[0])

@@ -56,12 +56,14 @@ def place_type(type_: Type) -> Type | None:
             return None
 
 
-def index_types(type_: Type) -> tuple[Type, Type] | None:
-    """The types of k and of `e[k]`; None if the value takes no index."""
+def index_types(type_: Type, *, numbered: bool) -> tuple[Type, Type] | None:
+    """The types of k and of `e[k]`; None if the value takes no index. `numbered`: sliding maps take one."""
     match type_:
         case Map(key=key, value=value):
             return key, value
         case Collection("sliding array", item):
+            return NAT, item
+        case Collection("sliding map", item) if numbered:
             return NAT, item
         case _:
             return None
