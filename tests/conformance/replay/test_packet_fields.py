@@ -15,8 +15,9 @@ from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.implementations import SHIPPED
-from thence.conformance.replay.packet_fields import Differs, Incomparable, PacketFields, plain, stands_for
+from thence.conformance.replay.packet_fields import Differs, PacketFields
 from thence.conformance.replay.permissive import PermissiveReplay
+from thence.conformance.replay.plain_values import Incomparable, plain, stands_for
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.contract import Foreign
 from thence.conformance.systems.subject import load_subject
@@ -94,7 +95,7 @@ def test_what_stands_for_a_value_is_equal_to_it_and_to_no_other(seed: int) -> No
     drawn_values = [drawn(random, type_) for _ in range(12)]
     for ours, theirs in drawn_values:
         for other, _ in drawn_values:
-            assert (stands_for(theirs, type_) == plain(other, type_)) is (ours == other), (type_, ours, other)
+            assert (stands_for(type_)(theirs) == plain(type_)(other)) is (ours == other), (type_, ours, other)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -103,7 +104,7 @@ def test_what_json_keeps_of_a_value_stands_for_it_too(seed: int) -> None:
     type_ = drawn_type(random)
     ours, theirs = drawn(random, type_)
     read = json.loads(json.dumps(as_json(theirs)))
-    assert stands_for(read, type_) == plain(ours, type_)
+    assert stands_for(type_)(read) == plain(type_)(ours)
 
 
 def as_json(value: Any) -> Any:
@@ -126,11 +127,11 @@ def as_json(value: Any) -> Any:
 )
 def test_other_values_are_not_compared(value: Any, type_: Type) -> None:
     with pytest.raises(Incomparable):
-        stands_for(value, type_)
+        stands_for(type_)(value)
 
 
 def test_a_vector_stands_for_a_map_by_processes() -> None:
-    assert stands_for([0, 2, 1], Map(PROCESS, NAT)) == plain(((1, 2), (2, 1)), Map(PROCESS, NAT))
+    assert stands_for(Map(PROCESS, NAT))([0, 2, 1]) == plain(Map(PROCESS, NAT))(((1, 2), (2, 1)))
 
 
 TWINS = """protocol twins:
@@ -226,9 +227,13 @@ def test_pairs_are_found_where_a_greedy_choice_fails() -> None:
         def __init__(self, **known: int) -> None:
             self.__dict__ |= known
 
-    paired = fields.paired(ours.__getitem__, (1, 0), (Half(a=1), Half(a=1, b=3)), ("x", "x"), set(), free=True)
+    def paired_of(theirs: tuple[Half, Half]) -> object:
+        known = [fields.of(each) for each in ours]
+        return fields.paired(known.__getitem__, (1, 0), theirs, ("x", "x"), set(), free=True)
+
+    paired = paired_of((Half(a=1), Half(a=1, b=3)))
     assert paired == [0, 1]
-    refused = fields.paired(ours.__getitem__, (1, 0), (Half(a=1, b=3), Half(a=1, b=3)), ("x", "x"), set(), free=True)
+    refused = paired_of((Half(a=1, b=3), Half(a=1, b=3)))
     assert isinstance(refused, Differs) and refused.field == "b"
 
 
@@ -238,7 +243,8 @@ def test_what_a_type_cannot_say_is_not_compared() -> None:
     kind = ir.PacketKind("K", (ir.Variable("a", window),), None)
     fields, compared = PacketFields(replace(twins(), packets=(kind,))), set[str]()
     ours = Packet("K", 0, 1, (((0, (1,)),),))
-    assert fields.paired(lambda _: ours, (0,), (SimpleNamespace(a=None),), ("x",), compared, free=False) == (0,)
+    theirs = (SimpleNamespace(a=None),)
+    assert fields.paired(lambda _: fields.of(ours), (0,), theirs, ("x",), compared, free=False) == (0,)
     assert compared == set()
 
 
@@ -249,7 +255,7 @@ def test_a_program_says_fields_in_one_place_only() -> None:
     ours = Packet("K", 0, 1, (2,))
 
     def paired(theirs: Foreign) -> object:
-        return fields.paired(lambda _: ours, (0,), (theirs,), ("x",), set(), free=False)
+        return fields.paired(lambda _: fields.of(ours), (0,), (theirs,), ("x",), set(), free=False)
 
     assert paired(Foreign(7, "K")) == (0,)
     assert paired(Foreign(7, "K", None, {"content": 2})) == (0,)

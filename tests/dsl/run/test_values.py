@@ -31,6 +31,7 @@ OPTIONS = st.none() | st.tuples(st.integers(0, 3))
 SETS = st.frozensets(st.integers(0, 3))
 KEYS: dict[str, st.SearchStrategy[Any]] = {
     "nat": st.integers(0, 4),
+    "message": st.builds(Message, st.integers(0, 1), st.integers(0, 2), st.just((0, 1))),
     "option": OPTIONS,
     "set": SETS,
     "record": st.tuples(st.integers(0, 2), OPTIONS),

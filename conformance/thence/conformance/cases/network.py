@@ -144,7 +144,8 @@ class Settings:
         if self.delivery == "broadcast" or (destination is None and self.delivery == "multicast"):
             return tuple([one for one in range(count) if one != process or self.self_sends])
         if isinstance(destination, int):
-            return (destination,) if self.allows(process, destination) else ()
+            inside = 0 <= destination < count and (process != destination or self.self_sends)
+            return (destination,) if inside else ()
         if destination is None or self.delivery == "unicast" or not destination:
             return ()
         wanted = _ascending(destination)

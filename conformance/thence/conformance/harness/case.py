@@ -6,11 +6,11 @@ subject leaves its protocol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
-from typing import Any, Final, assert_never
+from typing import Any, Final, assert_never, cast
 
 from thence.conformance.cases.inputs import method_of
 from thence.conformance.cases.network import Destination, Flight, Network, Settings
@@ -18,10 +18,11 @@ from thence.conformance.cases.schedule import Duplicate, Have, Lose, Operation, 
 from thence.conformance.harness.aliasing import SentPackets
 from thence.conformance.harness.judge import CaseJudge
 from thence.conformance.harness.participants import Failure, Participants, Waits
+from thence.conformance.harness.signature import signature_of
 from thence.conformance.harness.wrong_message import wrong_message
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
-from thence.conformance.replay.packet_fields import Differs
+from thence.conformance.replay.packet_fields import Differs, difference
 from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, Signature, same_packets, told
 from thence.conformance.systems.foreign import LATER, Answered, Elsewhere
 from thence.conformance.systems.returned import COMMAND_LIMIT
@@ -61,6 +62,7 @@ class Case:
     __slots__ = (
         "_armed",
         "_can_block",
+        "_chooses",
         "_compared",
         "_effective",
         "_is_strict",
@@ -93,6 +95,7 @@ class Case:
         self.over = False
         self.awaited: tuple[int, Expected | None, bool] | None = None
         self._is_strict = replay is None or replay.is_strict
+        self._chooses = replay is not None and replay.chooses
         self._matched = 0
         self._compared: set[str] = set()
         """The fields of packets that were compared with the protocol's."""
@@ -190,7 +193,7 @@ class Case:
         expected = self.lockstep.tick(process, timer) if self.lockstep is not None else None
         tick = self._asked(process, "tick")
         if tick is None:
-            self._carry_out(process, (), expected)
+            self._returned(process, [], expected)
         else:
             self._call(process, expected, tick, *(() if timer == PERIODICALLY else (timer,)))
             if self.judge.arrived[process]:
@@ -350,25 +353,83 @@ class Case:
             self._end_with(process, commands)
         elif len(commands) == COMMAND_LIMIT:
             self._crash(process, f"returns {COMMAND_LIMIT:,} commands or more at once")
-        elif commands or expected is not None:
-            self._carry_out(process, commands, expected)
+        elif expected is not None:
+            if not self._is_expected(process, commands, expected):
+                self._carry_out(process, commands, expected)
+        elif commands:
+            self._carry_out(process, commands, None)
         elif self.participants.steps > STEP_LIMIT:
             self._endless(process)
+
+    def _is_expected(self, process: int, commands: Sequence[Any], expected: Expected) -> bool:
+        """Carries out the commands if they are the protocol's, in the text's order and with its fields. Otherwise
+        nothing has changed: `_carry_out` does the same, and finds words for what differs.
+        """
+        replay, lockstep, signature, shadows = self._replay, self.lockstep, expected.signature, expected.shadows
+        if expected.fault is not None or len(commands) != len(signature) or self._chooses or self._armed.get(process):
+            return False
+        assert replay is not None and lockstep is not None
+        if signature:
+            flights: list[Flight] = []
+            handed: list[HandOver] = []
+            for command, wanted, shadow in zip(commands, signature, shadows, strict=True):
+                if type(command) is Transmit:
+                    destination, packet = command.destination, cast(Any, command.packet)
+                    try:
+                        kind, message = packet.kind, packet.message
+                    except Exception:
+                        return False
+                    if type(kind) is not str or (message is not None and type(message) is not str):
+                        return False
+                    if type(destination) is not int or (destination, kind, message) != wanted:
+                        return False
+                    flights.append((process, destination, packet, shadow))
+                elif type(command) is HandOver and type(command.message) is str and (command.message,) == wanted:
+                    handed.append(command)
+                else:
+                    return False
+            if flights:
+                if replay.fields.names:
+                    known, compared = replay.fields_of, self._compared
+                    for _, _, packet, shadow in flights:
+                        if difference(known(shadow), packet, compared) is not None:
+                            return False
+                self._put(flights)
+                self._speaks = True
+        lockstep.accept(process, expected)
+        if signature:
+            for command in handed:
+                self.judge.delivered(process, command.message, command.sender)
+            if len(self.network.flights) > PACKET_LIMIT or self.participants.steps > STEP_LIMIT:
+                self._endless(process)
+            elif handed:
+                self._answered(process)
+        elif self.participants.steps > STEP_LIMIT:
+            self._endless(process)
+        return True
+
+    def _put(self, flights: list[Flight]) -> None:
+        """Puts packets on the network."""
+        constant = self._sent_packets.constant
+        for flight in flights:
+            if type(flight[2]) not in constant:
+                self._sent_packets.sent(flight[2])
+        self.network.flights += flights
 
     def _carry_out(self, process: int, commands: Sequence[Any], expected: Expected | None) -> None:
         shadows = _NO_SHADOWS if expected is None else self._followed(process, commands, expected)
         if not commands and self.participants.steps <= STEP_LIMIT:
             return
-        flights, count, constant = self.network.flights, len(self.participants.processes), self._sent_packets.constant
+        flights, count, constant = self.network.flights, self.settings.processes, self._sent_packets.constant
         delivered = False
         asked = process
-        elsewhere: set[int] = set()  # `set[int]()` takes ten times as long.
+        elsewhere: Collection[int] = ()
         for command, shadow in zip(commands, shadows, strict=False):
             process = asked
             if isinstance(command, Elsewhere):
                 process, command = command.process, command.command
                 if isinstance(command, HandOver):
-                    elsewhere.add(process)
+                    elsewhere = {*elsewhere, process}
             if isinstance(command, Transmit):
                 destination, packet = command.destination, command.packet
                 if type(destination) is not int or not 0 <= destination < count:
@@ -465,9 +526,9 @@ class Case:
         """The numbers of the protocol's packets, for each command, if the subject did what the protocol does."""
         lockstep = self.lockstep
         assert lockstep is not None
-        signature = _signature(commands)
+        signature = signature_of(commands)
         answers = self._answers(process, commands) if self._armed.get(process) else ()
-        if lockstep.replay.chooses:
+        if self._chooses:
             agrees = partial(self._agrees, commands, signature)
             expected, several = lockstep.by_choice(
                 process, expected, answers, signature, agrees, fifo=self.network.fifo
@@ -513,7 +574,7 @@ class Case:
             return shadows
         theirs = [getattr(command, "packet", None) for command in commands if not isinstance(command, Answered)]
         free = not (self._is_strict or self.network.fifo)
-        return fields.paired(lockstep.replay.packet, shadows, theirs, signature, self._compared, free=free)
+        return fields.paired(lockstep.replay.fields_of, shadows, theirs, signature, self._compared, free=free)
 
     def _agrees(self, commands: Sequence[Any], signature: Signature, shadows: Sequence[int]) -> bool:
         return not isinstance(self._with_fields(commands, signature, shadows), Differs)
@@ -549,7 +610,7 @@ class Case:
         what has arrived is known.
         """
         assert self.lockstep is not None
-        signature = _signature(commands)
+        signature = signature_of(commands)
         same = same_packets(expected.signature, signature)
         foreign = not self._speaks and self.lockstep.replay.has_others(signature)
         early = expected.waits and self._speaks
@@ -569,7 +630,7 @@ class Case:
 
     def _explained(self, process: int, expected: Expected, commands: Sequence[Any]) -> Divergence:
         assert self.lockstep is not None
-        signature = _signature(commands)
+        signature = signature_of(commands)
         divergence = self.lockstep.explain(process, expected, signature)
         if expected.fault is None:
             packets = [getattr(command, "packet", None) for command in commands if not isinstance(command, Answered)]
@@ -577,25 +638,6 @@ class Case:
         self._matched = divergence.matched
         self.lockstep = None
         return divergence
-
-
-def _signature(commands: Sequence[Any]) -> tuple[Any, ...]:
-    """The commands without their metadata, as `Expected.signature` has the protocol's."""
-    signature: list[tuple[Any, ...]] = []
-    for command in commands:
-        if isinstance(command, Transmit):
-            packet: Any = command.packet
-            try:
-                kind, message = packet.kind, packet.message
-                plain = type(kind) is str and (message is None or type(message) is str)
-            except Exception:
-                plain = False
-            if not (plain and kind.isprintable() and (message is None or message.isprintable())):
-                kind, message = word(packet, "kind"), word(packet, "message")
-            signature.append((command.destination, kind, message))
-        elif not isinstance(command, Answered):
-            signature.append((word(command, "message"),))
-    return tuple(signature)
 
 
 def _name(message: object) -> str:

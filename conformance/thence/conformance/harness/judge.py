@@ -7,6 +7,7 @@ message back although nothing is missing for it.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.replay.divergence import Divergence
@@ -158,8 +159,7 @@ class CaseJudge:
         for kind, process, message, _ in self.log:
             if kind == DELIVERED:
                 orders[process].append(message)
-        longest = max(orders, key=len)
-        if all(order == longest[: len(order)] for order in orders):
+        if all(_agree(one, other) for one, other in combinations(orders, 2)):
             return ()
         crossing = first_crossing(Execution(self._settings.processes, tuple(map(event_of, self.log))))
         if crossing is None:
@@ -167,3 +167,9 @@ class CaseJudge:
         process = crossing.other_first
         index = self.log.index((DELIVERED, process, crossing.one, -1))
         return (CaseFinding("total_order", process, str(crossing), index),)
+
+
+def _agree(one: list[str], other: list[str]) -> bool:
+    """Whether two processes deliver in the same order what both of them deliver."""
+    here, there = {*one}, {*other}
+    return [each for each in one if each in there] == [each for each in other if each in here]

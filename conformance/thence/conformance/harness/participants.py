@@ -13,7 +13,7 @@ from typing import Any, Final
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.time_limit import OutOfTime, was_out_of_time
 from thence.conformance.systems.foreign import FailureKind, SystemFailed, SystemRaised
-from thence.conformance.systems.returned import NoCommands, commands_of
+from thence.conformance.systems.returned import COMMAND_LIMIT, NoCommands, commands_of
 from thence.conformance.systems.strangers import plain, say, shown
 from thence.conformance.systems.subject import MakeProcess, made
 from thence.impl.commands import MustWait
@@ -109,7 +109,8 @@ class Participants:
         self.steps += 1
         self.called = process
         try:
-            commands = commands_of(method(*arguments))
+            returned = method(*arguments)
+            return returned if type(returned) is list and len(returned) < COMMAND_LIMIT else commands_of(returned)
         except (KeyboardInterrupt, OutOfTime):
             raise
         except BaseException as error:
@@ -121,7 +122,6 @@ class Participants:
             if isinstance(error, NoCommands):
                 return Failure("crash", f"p{process}: {asked}: {error}", "")
             return _raised(process, asked, error)
-        return commands
 
 
 def _failed(process: int, what: str, failed: SystemFailed) -> Failure:

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 from thence.conformance.replay.divergence import Divergence
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.guards import DecidingGuard, GuardFinder, Wanted
-from thence.conformance.replay.packet_fields import Differs, PacketFields
+from thence.conformance.replay.packet_fields import Differs, Fields, PacketFields
 from thence.dsl import ir
 from thence.dsl.run.choices import Choices, Script, every_script
 from thence.dsl.run.execute import Delivered, Emission, Sent
@@ -108,13 +108,18 @@ class Replay:
     _carries: dict[str, int | None] = field(init=False)
     steps: LocalSteps = field(init=False)
     fields: PacketFields = field(init=False)
+    chooses: bool = field(init=False, default=False)
+    """Whether the protocol chooses, so that an input may have several steps."""
     _held: int = field(init=False, default=0)
     _starts: tuple[int, ...] = field(init=False, default=())
     _expected: dict[tuple[Any, ...], Expected] = field(init=False, default_factory=dict)
+    _fields: dict[int, Fields] = field(init=False, default_factory=dict)
+    """For each packet that has been compared, by its number, its fields."""
     _alternatives: dict[tuple[int, int, Input, Seen], tuple[Expected, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self._interpreter = Interpreter(self.protocol, self.processes)
+        self.chooses = self._interpreter.chooses
         self._finder = GuardFinder(self.protocol)
         self.fields = PacketFields(self.protocol)
         self.steps = LocalSteps(self._text_step)
@@ -129,6 +134,7 @@ class Replay:
         if len(self._expected) > REMEMBERED and not self._held:
             self._expected.clear()
             self._alternatives.clear()
+            self._fields.clear()
             self.steps.forget()
             self._starts = ()
         if not self._starts:
@@ -156,14 +162,9 @@ class Replay:
             known = self._expected[key] = self._take(process, state, given, seen)
         return known
 
-    @property
-    def chooses(self) -> bool:
-        """Whether the protocol chooses, so that an input may have several steps."""
-        return self._interpreter.chooses
-
     def alternatives(self, process: int, state: int, given: Input, seen: Seen = TEXT) -> tuple[Expected, ...]:
         """The protocol's steps, one for each way in which it chooses; of those that come to the same, the first."""
-        if not self._interpreter.chooses:
+        if not self.chooses:
             return (self.expected(process, state, given, seen),)
         key = (process, state, given, seen)
         known = self._alternatives.get(key)
@@ -207,6 +208,13 @@ class Replay:
     def packet(self, number: int) -> Packet:
         """The packet of this number."""
         return self.steps.packet(number)
+
+    def fields_of(self, number: int) -> Fields:
+        """The fields of the packet of this number that can be compared."""
+        known = self._fields.get(number)
+        if known is None:
+            known = self._fields[number] = self.fields.of(self.steps.packet(number))
+        return known
 
     def carried(self, number: int) -> str | None:
         """The name of the message that the packet of this number moves, if it moves one."""
@@ -277,23 +285,24 @@ class Replay:
     ) -> Step:
         local = self.steps.state(state)
         cause: Cause
-        match given:
-            case (str(name), arguments):
-                cause = Occurrence(name, arguments)
-                if not self._interpreter.takes(process, local, cause):
-                    raise Fault(f"{MUST_WAIT}, the guard of {name} is false")
-            case (number, destinations):
-                cause = Message(process, number, destinations)
+        first = given[0]
+        if type(first) is int:
+            if len(given) == 1:
+                cause = self.steps.packet(first)
+                if seen is TEXT and choices is None:
+                    return self._interpreter.step(process, local, cause, observe=observe)
+            else:
+                cause = Message(process, first, given[1])
                 if not self._interpreter.accepts(process, local, cause):
                     raise Fault(f"{MUST_WAIT}, the guard of causal_send is false")
-            case (str(timer),):
-                if timer not in self._interpreter.timers:
-                    return Step(local, ())
-                cause = Occurrence(timer)
-            case (packet,):
-                cause = self.steps.packet(packet)
-            case _:
-                raise AssertionError(f"no input of a step: {given}")
+        elif len(given) == 1:
+            if first not in self._interpreter.timers:
+                return Step(local, ())
+            cause = Occurrence(first)
+        else:
+            cause = Occurrence(first, given[1])
+            if not self._interpreter.takes(process, local, cause):
+                raise Fault(f"{MUST_WAIT}, the guard of {first} is false")
         if choices is None and seen.script:
             choices = Choices(seen.script)
         if not seen.answers and not seen.order:

@@ -43,7 +43,7 @@ class _Nothing(Mapping[Any, Any]):
 _NOTHING: Final = _Nothing()
 
 
-@dataclass(slots=True)
+@dataclass
 class Frame:
     """The surroundings of an expression while it is evaluated.
 
@@ -79,6 +79,14 @@ class Frame:
     application: Callable[[Frame, Callable[[Frame], Message]], None] | None = None
     choices: Choices | None = None
     scan: Callable[[Iterable[Value]], Iterable[Value]] | None = None
+
+    @classmethod
+    def of_step(cls, process: int, state: list[Value], processes: int) -> Frame:
+        """As `Frame(process, state, processes)`, in less time: all else is the class's until it is set."""
+        frame = cls.__new__(cls)
+        frame.process, frame.state, frame.processes = process, state, processes
+        frame.locals, frame.emitted = {}, []
+        return frame
 
 
 Evaluator: TypeAlias = Callable[[Frame], Value]
@@ -364,7 +372,7 @@ class Terms:
         match collection.type:
             case Map():
                 return f"keys({self.bare(collection)})"
-            case Collection("set", Nat() | Sort("process")):
+            case Collection("set", Nat() | Sort("process" | "message")):
                 return f"sorted({self.bare(collection)})"
             case Collection("set"):
                 return f"ascending({self.bare(collection)})"

@@ -215,7 +215,7 @@ class Interpreter:
         if self._guard is None:
             return True
         assert self._causal_send_body is not None
-        frame = Frame(process, list(state), self.processes)
+        frame = Frame.of_step(process, list(state), self.processes)
         frame.locals = dict(zip(self._names[self._causal_send_body], (message,), strict=True))
         return bool(self._guard(frame))
 
@@ -286,7 +286,7 @@ class Interpreter:
         body, guard = self._inputs[given.name]
         if guard is None:
             return True
-        frame = Frame(process, list(state), self.processes)
+        frame = Frame.of_step(process, list(state), self.processes)
         frame.locals = dict(zip(self._names[body], given.arguments, strict=True))
         return bool(guard(frame))
 
@@ -310,7 +310,7 @@ class Interpreter:
 
         With `seen.order`, loops over collections visit the elements that hold these messages in this order.
         """
-        frame = Frame(process, list(state), self.processes)
+        frame = Frame.of_step(process, list(state), self.processes)
         arguments: tuple[Value, ...] = ()
         match cause:
             case Message():
@@ -378,12 +378,13 @@ class Interpreter:
         return tuple(found)
 
     def _run(self, body: str, process: int, state: LocalState, arguments: tuple[Value, ...], how: _How) -> Step:
-        frame = Frame(process, list(state), self.processes)
+        frame = Frame.of_step(process, list(state), self.processes)
         if how is not _PLAINLY:
             frame.guards = [] if how.observe else None
             frame.application = self._reacting(how.reactions) if how.reactions else None
             frame.choices = how.choices
-        self._body(body, observed=how.observe)(frame, *arguments)
+        run = self._body(body, observed=True) if how.observe else self._plain[body]
+        run(frame, *arguments)
         if self._neighbors:
             self._keep_to_links(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))

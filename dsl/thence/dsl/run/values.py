@@ -18,10 +18,9 @@ sliding map of T        (next, entries): (index, item) pairs by ascending index,
 
 from __future__ import annotations
 
-from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator
-from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias, assert_never
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type, has_zero
 
@@ -93,6 +92,9 @@ class Absent:
 
 ABSENT = Absent()
 
+_ORDERED: Final = frozenset({int, bool, str, Message})
+"""The types of Python whose own `<` is the order of values."""
+
 
 def lookup(map_: Value, key: Value) -> Value:
     """The value at `key`, or ABSENT."""
@@ -104,19 +106,16 @@ def lookup(map_: Value, key: Value) -> Value:
 
 def with_entry(map_: Value, key: Value, value: Value) -> Value:
     """The map with `key` mapped to `value`; ABSENT removes it."""
-    at = len(map_)
-    simple = isinstance(key, int)  # then `<` is the order of the keys
-    for position, (known, _) in enumerate(map_):
-        if known == key:
-            return (*map_[:position], *(() if value is ABSENT else ((known, value),)), *map_[position + 1 :])
-        if simple and known > key:
-            at = position
-            break
+    if type(key) in _ORDERED:
+        at = bisect_left(map_, (key,))  # no pair is like `(key,)`: the one with this key is the next after it
+        there = at < len(map_) and map_[at][0] == key
+    else:
+        known = keys(map_)
+        there = key in known
+        at = known.index(key) if there else bisect_left(list(map(_rank, known)), _rank(key))
     if value is ABSENT:
-        return map_
-    if not simple:
-        at = bisect(map_, _rank(key), key=lambda pair: _rank(pair[0]))
-    return (*map_[:at], (key, value), *map_[at:])
+        return (*map_[:at], *map_[at + 1 :]) if there else map_
+    return (*map_[:at], (key, value), *map_[at + there :])
 
 
 def ascending(values: Iterable[Value]) -> list[Value]:
@@ -145,7 +144,7 @@ def elements_of(type_: Type) -> Callable[[Value], list[Value]]:
     match type_:
         case Map():
             return lambda collection: [key for key, _ in collection]
-        case Collection("set", Nat() | Sort("process")):
+        case Collection("set", Nat() | Sort("process" | "message")):
             return sorted
         case Collection("set"):
             return ascending
@@ -190,12 +189,9 @@ def maps(map_: Value, key: Value) -> bool:
     return lookup(map_, key) is not ABSENT
 
 
-_key = itemgetter(0)
-
-
-def keys(map_: Value) -> list[Value]:
+def keys(map_: Value) -> Sequence[Value]:
     """The keys in ascending order."""
-    return list(map(_key, map_))
+    return [key for key, _ in map_] if map_ else ()
 
 
 def minus(left: int, right: int) -> int:
