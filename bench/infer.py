@@ -28,7 +28,8 @@ from thence.api.inferring import hints
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
-from thence.proofs.infer.inference import Inference, Limits, goals_of, hidden, infer
+from thence.proofs.infer.goals import goals_of, hidden
+from thence.proofs.infer.inference import Inference, Limits, infer
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

@@ -22,19 +22,9 @@ from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source
 from thence.dsl.write.insertion import with_machine_lines
 from thence.proofs.infer.asking import Ask
+from thence.proofs.infer.goals import goals_of, hidden
 from thence.proofs.infer.hints import Hints, fewest_hints
-from thence.proofs.infer.inference import (
-    ENDED,
-    INTERRUPTED,
-    Aids,
-    Inference,
-    Limits,
-    Note,
-    as_kept,
-    beginning,
-    goals_of,
-    hidden,
-)
+from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, as_kept, beginning
 from thence.proofs.infer.inference import infer as infer_machine
 from thence.proofs.infer.kept import Kept, read, save
 from thence.proofs.infer.naming import line_of

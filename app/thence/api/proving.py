@@ -14,8 +14,8 @@ from thence.api.specifications import Source, file_of, load
 from thence.api.statements import Proved, Results
 from thence.dsl import ir
 from thence.dsl.find import known
-from thence.proofs.prove import link_names, proofs_by, provable_names, solver_pool
-from thence.proofs.refinement.carried import carried
+from thence.proofs.prove import is_claimed, link_names, proofs_by, provable_names, solver_pool
+from thence.proofs.refinement.carried import carried, carries
 from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options, ProofProgress
@@ -130,6 +130,17 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
         if mutant.name in names and not mutant.expects and isinstance(mutant.mutated, ir.Machine):
             said = "write `expect refuted NAME` or `expect proved NAME` into it"
             raise BadRequest(f"nothing is expected of the mutant {mutant.name}, so nothing is judged: {said}")
+
+
+def unsaid(specification: ir.Specification, names: Sequence[str]) -> tuple[str, ...]:
+    """Why nothing is said of protocols that state what is named: their links do not ask for a proof."""
+    why = "has no `expect proved`"
+    return tuple(
+        f"{link.protocol.name}: nothing is said of its {name}, since its link to {link.machine.name} {why}"
+        for link in specification.links
+        for name in names
+        if carries(link, name) and not is_claimed(link) and link.name not in names
+    )
 
 
 def proved(

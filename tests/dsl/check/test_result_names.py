@@ -14,8 +14,9 @@ from thence.dsl.text.parse import parse
 
 TOOL_NAMES = (
     HISTORY, VACUITY, *(fact.name for fact in history_facts("unicast")), "ghost_of_mine", "ghost_",
-    *MACHINE_PROPERTIES, "not_sent", "quiescent", "waiting",
+    *MACHINE_PROPERTIES,
 )  # fmt: skip
+HYPOTHESES = ("not_sent", "quiescent", "waiting")
 FORMULAS = {
     "axiom": "  axiom {name}: forall m: message. src(m) = src(m)\n",
     "transition": "  transition {name}(): pass\n",
@@ -48,7 +49,7 @@ def codes(text: str) -> set[str]:
     return said
 
 
-@pytest.mark.parametrize("name", TOOL_NAMES)
+@pytest.mark.parametrize("name", (*TOOL_NAMES, *HYPOTHESES))
 @pytest.mark.parametrize("position", FORMULAS)
 def test_no_part_of_a_machine_takes_a_name_of_the_tool(name: str, position: str) -> None:
     assert codes(MACHINE.format(machine="some") + FORMULAS[position].format(name=name)) & {"E0640", "E0519"}
@@ -64,6 +65,24 @@ def test_no_declaration_that_is_proved_takes_a_name_of_the_tool(name: str, kind:
         "theorem": THEORY.format(theory="t", theorem=name, axiom="x", property="x"),
     }[kind]
     assert "E0640" in codes(text)
+
+
+@pytest.mark.parametrize("name", (*HYPOTHESES, "claim", "chain", "claim_so_far"))
+def test_what_the_tool_adds_to_obligations_is_no_name_elsewhere(name: str) -> None:
+    protocol = f"""
+protocol {name}_of:
+  message MSG(m: message) carries m
+  state:
+    n: nat
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  invariant {name}: forall p: process. n@p = 0
+conforms {name}_of to {name}:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+  invariant {name}: forall m: message. true
+"""
+    assert codes(MACHINE.format(machine=name) + protocol) == set()
 
 
 @pytest.mark.parametrize("name", [HISTORY, VACUITY, "ghost_fact", "claim", "chain", "claim_so_far"])

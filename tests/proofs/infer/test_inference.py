@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from thence.dsl import ir
 from thence.dsl.find import specification
-from thence.proofs.infer.inference import Inference, Limits, hidden, infer
+from thence.dsl.load import load_bytes
+from thence.proofs.infer.goals import hidden
+from thence.proofs.infer.inference import Inference, Limits, infer
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -91,3 +94,40 @@ def test_a_run_over_many_sorts_is_found_among_two_elements_of_each(specify: Call
     (machine,) = specify(ELECTION).machines
     found = inferred(machine)
     assert found.refuted is not None and found.refuted.name == "one_leader"
+
+
+def machine_of(text: str) -> ir.Machine:
+    loaded = load_bytes(Path("machine.thence"), text.encode())
+    assert loaded.specification is not None, loaded.diagnostics
+    return loaded.specification.machines[0]
+
+
+SEQUENCER = """machine numbers:
+  delivery broadcast
+  relation numbered(m: message)
+  function number(m: message): nat
+  function next(): nat
+  transition causal_send(m): pass
+  transition assign(m):
+    require sent(m) and not numbered(m)
+    numbered(m) := true
+    number(m) := next()
+    next() := next() + 1
+  transition deliver(m, p):
+    require numbered(m) and to(m, p) and not delivered(m, p)
+    require forall a. numbered(a) and to(a, p) and number(a) < number(m) implies delivered(a, p)
+  prove total_order
+"""
+
+
+def test_that_deliveries_are_of_sent_messages_is_found_too() -> None:
+    """Nothing that is to be proved speaks of `sent`; what the history rests on does."""
+    machine = machine_of(SEQUENCER)
+    found = inferred(machine)
+    assert found.proved, found.reason
+    assert found.goals == ("total_order",)
+
+
+def test_a_machine_that_delivers_what_nobody_sent_is_judged_by_its_goals() -> None:
+    found = inferred(machine_of(SEQUENCER.replace("sent(m) and ", "")))
+    assert found.refuted is None and "history" in found.reason

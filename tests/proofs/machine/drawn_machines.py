@@ -339,6 +339,24 @@ machine orders:
   prove no_creation, fifo
 """
 
-BY_HAND = {"stages": STAGES, "numbers": NUMBERS, "orders": ORDERS}
+QUEUES = """
+machine queues:
+  function item(p: process, n: nat): message
+  function length(p: process): nat
+  function first(p: process): nat
+  transition causal_send(m):
+    forall p, n: item(p, n) := if p = src(m) and n = length(p) then m else item(p, n)
+    forall p: length(p) := if p = src(m) then length(p) + 1 else length(p)
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+    require m = item(src(m), first(src(m))) and first(src(m)) < length(src(m))
+    forall p: first(p) := if p = src(m) then first(p) + 1 else first(p)
+  invariant own: forall p, n. n < length(p) implies src(item(p, n)) = p and sent(item(p, n))
+  invariant waiting_in_it: forall p, n. first(p) <= n and n < length(p) implies not delivered(item(p, n))
+  invariant gone: forall p, n. n < length(p) implies delivered(item(p, n))
+  prove at_most_once, no_creation
+"""
+
+BY_HAND = {"stages": STAGES, "numbers": NUMBERS, "orders": ORDERS, "queues": QUEUES}
 """Names that meet, updates at every place, quantifiers over numbers, orders, and properties that the library seldom
 states."""

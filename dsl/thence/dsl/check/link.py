@@ -52,7 +52,7 @@ def check_link(
     expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)
     _check_once_each(conforms, reporter)
     if machine is not None and machine.delivery != "off":
-        _check_required(conforms, reporter)
+        _check_required(conforms, reporter, several=machine.delivery != "unicast")
     if protocol is None or machine is None:
         return None
     _check_alike(conforms, delivery, machine, reporter)
@@ -175,11 +175,12 @@ def _check_once_each(conforms: syntax.Conforms, reporter: Reporter) -> None:
             )
 
 
-def _check_required(conforms: syntax.Conforms, reporter: Reporter) -> None:
+def _check_required(conforms: syntax.Conforms, reporter: Reporter, *, several: bool) -> None:
     """Causal sends and deliveries are these very transitions: happens-before is the same on both sides."""
     clauses = {clause.event: clause for clause in conforms.clauses if clause.event in _REQUIRED}
     for event in _REQUIRED:
-        written = "`causal_send(m) is causal_send(m)`" if event == "causal_send" else "`deliver m is deliver(m)`"
+        delivery = "`deliver m is deliver(m, self)`" if several else "`deliver m is deliver(m)`"
+        written = "`causal_send(m) is causal_send(m)`" if event == "causal_send" else delivery
         if event not in clauses:
             reporter.error("E0609", conforms.name.span, f"the link says nothing about `{event}`", f"write {written}")
         for target in clauses[event].targets if event in clauses else ():

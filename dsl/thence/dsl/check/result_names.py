@@ -18,7 +18,8 @@ FACT_PREFIX = "ghost_"
 """The names of the facts about the history begin with it."""
 
 _RESULTS = frozenset({HISTORY, VACUITY})
-_HYPOTHESES = frozenset({"not_sent", "quiescent", "waiting", "claim", "chain", "claim_so_far"})
+_OF_MACHINES = frozenset({"not_sent", "quiescent", "waiting"})
+_OF_THEORIES = frozenset({"claim", "chain", "claim_so_far"})
 """The hypotheses that the tool adds to obligations, by the names under which `--cores` reports them."""
 
 
@@ -29,20 +30,22 @@ def article(what: str) -> str:
 
 def is_kept(name: str) -> bool:
     """Whether the tool keeps the name for results of its own."""
-    return name in _RESULTS or name in _HYPOTHESES or name.startswith(FACT_PREFIX)
+    return name in _RESULTS or name.startswith(FACT_PREFIX)
 
 
-def check_not_kept(name: Name, what: str, reporter: Reporter) -> bool:
-    """Reports a declared name that the tool keeps."""
-    if not is_kept(name.text):
+def check_not_kept(name: Name, what: str, reporter: Reporter, hypotheses: frozenset[str] = frozenset()) -> bool:
+    """Reports a declared name that the tool keeps, for its results or for these hypotheses."""
+    if not is_kept(name.text) and name.text not in hypotheses:
         return True
-    reporter.error("E0640", name.span, f"{what} `{name.text}` takes a name that the tool keeps", "choose another name")
+    kept = ", ".join(f"`{each}`" for each in sorted(_RESULTS | hypotheses))
+    note = f"choose another name: {kept} and names with `{FACT_PREFIX}` at their beginning are kept"
+    reporter.error("E0640", name.span, f"{what} `{name.text}` takes a name that the tool keeps", note)
     return False
 
 
 def check_names_of_machine(machine: syntax.Machine, reporter: Reporter) -> None:
     """One namespace for all that results of a machine name."""
-    namespace = _Namespace(reporter)
+    namespace = _Namespace(reporter, _OF_MACHINES)
     namespace.enter("transition", machine.transitions)
     namespace.enter("axiom", machine.axioms)
     namespace.enter("invariant", machine.invariants)
@@ -60,10 +63,10 @@ def check_names_of_machine(machine: syntax.Machine, reporter: Reporter) -> None:
 
 def _check_names_of_theory(theory: syntax.Theory, reporter: Reporter) -> None:
     """One namespace for axioms and properties."""
-    namespace = _Namespace(reporter)
+    namespace = _Namespace(reporter, _OF_THEORIES)
     for inductive in theory.inductives:
         for rule in inductive.rules:
-            check_not_kept(rule.name, "rule", reporter)
+            check_not_kept(rule.name, "rule", reporter, _OF_THEORIES)
     namespace.enter("axiom", theory.axioms)
     namespace.enter("property", theory.properties)
 
@@ -76,6 +79,7 @@ class _Namespace:
     """
 
     reporter: Reporter
+    hypotheses: frozenset[str]
     names: dict[str, tuple[str, bool, Span]] = field(default_factory=dict)
 
     def enter(self, what: str, declared: Sequence[Formula | syntax.Transition]) -> None:
@@ -83,7 +87,7 @@ class _Namespace:
         for position, part in enumerate(declared, start=1):
             written = bool(part.name.text)
             name = part.name if written else Name(f"{what}_{position}", span=part.span)
-            if not check_not_kept(name, what, self.reporter):
+            if not check_not_kept(name, what, self.reporter, self.hypotheses):
                 continue
             first, told, place = self.names.setdefault(name.text, (what, written, name.span))
             if place != name.span and not (first == what and told and written):

@@ -141,10 +141,10 @@ def clause_from(formula: ir.Expr) -> Clause:
     variables, body = outer_foralls(formula)
     denied: tuple[ir.Expr, ...] = ()
     if isinstance(body, ir.Connective) and body.operator == "implies":
-        denied, body = _parts(body.left, "and"), body.right
+        denied, body = operands(body.left, "and"), body.right
     elif isinstance(body, ir.Not):
-        return Clause(variables, tuple((each, False) for each in _parts(body.operand, "and")), apart=False)
-    literals = (*((each, False) for each in denied), *((each, True) for each in _parts(body, "or")))
+        return Clause(variables, tuple((each, False) for each in operands(body.operand, "and")), apart=False)
+    literals = (*((each, False) for each in denied), *((each, True) for each in operands(body, "or")))
     return Clause(variables, literals, apart=False)
 
 
@@ -161,7 +161,7 @@ def linked(clause: Clause) -> Iterator[Clause]:
             if (
                 variable.type == MESSAGE
                 and variable.name not in (bound.name, *free)
-                and link not in _parts(body, "and")
+                and link not in operands(body, "and")
             ):
                 more = ir.Quantified(BOOL, "exists", (bound,), conj((body, link)))
                 literals = (*clause.literals[:number], *clause.literals[number + 1 :], (more, True))
@@ -180,9 +180,10 @@ def _some(atom: ir.Expr, affirmed: bool) -> tuple[ir.Bound, ir.Expr] | None:
     return bound, denied(atom.body)
 
 
-def _parts(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:
+def operands(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:
+    """What the connective joins, however it is nested."""
     if isinstance(expr, ir.Connective) and expr.operator == operator:
-        return (*_parts(expr.left, operator), *_parts(expr.right, operator))
+        return (*operands(expr.left, operator), *operands(expr.right, operator))
     return (expr,)
 
 

@@ -22,6 +22,7 @@ from thence.proofs.infer.clauses import Clause, Denial
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.goal_runs import GoalRuns
+from thence.proofs.infer.goals import about_states, closed, goals_of, may_deliver_unsent, stated_goals
 from thence.proofs.infer.kept import (
     Kept,
     clauses_of,
@@ -39,14 +40,14 @@ from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
 from thence.proofs.infer.vocabulary import Vocabulary, shown_rows, vocabulary_of
-from thence.proofs.logic.formula import Unsupported, forall, implies
+from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import run_counterexample
 from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import is_run_to, smallest
-from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.machine.transitions import symbols
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.session import ProofSession
@@ -84,6 +85,10 @@ INTERRUPTED = "interrupted"
 """The reason where Ctrl-C or SIGTERM ended a search."""
 
 ENDED = "ended by the user"
+
+
+NO_CREATION = "no_creation"
+"""The property that the built-in facts about the history rest on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,58 +172,33 @@ def beginning(machine: ir.Machine, clauses: Iterable[ir.Expr]) -> Kept:
     return Kept(digest(about_states(machine)), come_first(machine), 0, texts_of(clauses), (), (), (), ())
 
 
-def goals_of(machine: ir.Machine) -> tuple[str, ...]:
-    """The statements about states that are to be proved: those that the file does not expect to fail."""
-    expected = {name: each.verdict for each in machine.expects for name in each.names}
-    stated = (
-        *(invariant.name for invariant in machine.invariants),
-        *(formula.name for formula in state_properties(machine)),
-        *(name for name in machine.prove if name == "at_most_once"),
-    )
-    return tuple(name for name in stated if expected.get(name, "proved") == "proved")
-
-
-def hidden(machine: ir.Machine, names: Iterable[str]) -> ir.Machine:
-    """The machine without some of its invariants, or without all where `all` is named."""
-    gone = set(names)
-    kept = tuple(each for each in machine.invariants if each.name not in gone and "all" not in gone)
-    left = {each.name for each in machine.invariants} - {each.name for each in kept}
-    return replace(machine, invariants=kept, prove=tuple(name for name in machine.prove if name not in left))
-
-
-def about_states(machine: ir.Machine) -> ir.Machine:
-    """The machine with what is to be proved of its states, and no other statement."""
-    goals = goals_of(machine)
-    return replace(
-        machine,
-        expects=(),
-        stable=(),
-        reachable=(),
-        eventually=(),
-        prove=tuple(name for name in machine.prove if name in goals),
-        invariants=tuple(each for each in machine.invariants if each.name in goals),
-    )
-
-
-def stated_goals(machine: ir.Machine) -> list[Goal]:
-    """What is to be proved of its states, in one order: invariants, properties, what deliveries require."""
-    goals: list[Goal] = [each.body for each in (*machine.invariants, *state_properties(machine))]
-    if "at_most_once" in machine.prove:
-        deliver = next(action for action in actions(machine) if action.name == "deliver")
-        goals.append(Precondition("deliver", machine_builtins.at_most_once(*deliver.parameters).body))
-    return goals
-
-
 def infer(
     session: ProofSession, machine: ir.Machine, limits: Limits, note: Note, aids: Aids | None = None
 ) -> Inference:
     """Looks for conjuncts with which the goals of a machine are inductive.
 
+    The built-in facts about the history are proved, too, and rest on deliveries of sent messages. Where the guard does
+    not ask for that, it is looked for as well; a machine that delivers others is searched again without.
+
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
+    stated = about_states(machine)
+    if NO_CREATION in stated.prove or not may_deliver_unsent(stated):
+        return _inferred(session, machine, stated, limits, note, aids)
+    started = time.monotonic()
+    found = _inferred(session, machine, replace(stated, prove=(*stated.prove, NO_CREATION)), limits, note, aids)
+    if found.refuted is None or found.refuted.name != NO_CREATION:
+        return found
+    left = replace(limits, seconds=limits.seconds - (time.monotonic() - started))
+    return _inferred(session, machine, stated, left, note, aids)
+
+
+def _inferred(
+    session: ProofSession, machine: ir.Machine, stated: ir.Machine, limits: Limits, note: Note, aids: Aids | None
+) -> Inference:
+    """Looks for what the statements of `stated` need; the answer is about the goals of `machine`."""
     started = time.monotonic()
     goals = goals_of(machine)
-    stated = about_states(machine)
     search = _Search(session, stated, limits, note, aids or Aids())
     refused = refusal(session, stated)
     if refused is not None:
@@ -634,11 +614,3 @@ def _without_detours(machine: ir.Machine, formula: ir.NamedFormula, run: Transit
         else:
             at += 1
     return run
-
-
-def closed(machine: ir.Machine, goal: Goal) -> ir.Expr:
-    """The goal as a closed formula about states."""
-    if not isinstance(goal, Precondition):
-        return goal
-    action = next(action for action in actions(machine) if action.name == goal.transition)
-    return forall(action.parameters, implies(action.guard, goal.formula))

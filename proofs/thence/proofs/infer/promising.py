@@ -19,19 +19,8 @@ from thence.dsl.check import built_in
 from thence.proofs.infer.clauses import Clause, clause_from
 from thence.proofs.infer.finite_steps import FiniteSteps
 from thence.proofs.infer.goal_runs import GoalRuns
-from thence.proofs.infer.inference import (
-    HASTY_MS,
-    INDUCTIVE,
-    SAMPLED,
-    SHOTS,
-    STATES,
-    Limits,
-    about_states,
-    closed,
-    hidden,
-    stated_goals,
-    with_conjuncts,
-)
+from thence.proofs.infer.goals import about_states, closed, hidden, stated_goals
+from thence.proofs.infer.inference import HASTY_MS, INDUCTIVE, SAMPLED, SHOTS, STATES, Limits, with_conjuncts
 from thence.proofs.infer.open_steps import open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler

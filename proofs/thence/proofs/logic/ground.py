@@ -199,6 +199,8 @@ class Grounding:
                 return environment[expr.name]
             case ir.Apply():
                 return self._application(expr, state, environment)
+            case ir.Literal_() if isinstance(expr.type, Sort):  # element 0, for numbers beyond the window
+                return self.element(expr.value, expr.type)
             case ir.Literal_():
                 return literal(expr.value)
             case ir.Zero():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -370,3 +371,46 @@ def test_a_mutant_of_which_nothing_is_expected_is_not_passed_over(thence: Thence
     )  # fmt: skip
     (tmp_path / "m.thence").write_text(text)
     assert thence("prove", "m.thence", "loose").rejects("nothing is expected of the mutant loose")
+
+
+LINKED = """machine quick:
+  axiom no_self_sends: forall m. src(m) != dst(m)
+  transition causal_send(m): pass
+  transition deliver(m): require sent(m) and not delivered(m)
+  prove at_most_once
+
+protocol plain:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    seen: set of message
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    if m not in seen:
+      seen.add(m)
+      deliver m
+  property at_most_once
+
+conforms plain to quick:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+  invariant on_its_way: forall MSG(m) from p to q in flight. sent(m) and dst(m) = q
+  invariant has_seen: forall p: process, m: message. delivered(m) and dst(m) = p implies m in seen@p
+"""
+
+
+def test_what_a_proof_about_a_protocol_assumes_is_said(thence: Thence, plain: Path) -> None:
+    plain.write_text(LINKED + "  expect proved\n")
+    ran = thence("prove", "plain.thence", "at_most_once", "--json")
+    of_machine, link, protocol = json.loads(ran.out)["results"]
+    assert "assumes" not in of_machine
+    assert link["assumes"] == protocol["assumes"] == ["no_self_sends"]
+    shown = thence("prove", "plain.thence", "at_most_once").out
+    assert shown.count("assumes no_self_sends") == 2 and "which nothing shows to be true of plain" in shown
+
+
+def test_a_protocol_of_which_nothing_is_said_is_named(thence: Thence, plain: Path) -> None:
+    plain.write_text(LINKED)
+    ran = thence("prove", "plain.thence", "at_most_once")
+    assert ran.code == 0
+    assert "plain: nothing is said of its at_most_once, since its link to quick has no `expect proved`" in ran.out

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from thence.api.proving import Proofs, cache_directory, provable, proved, timeout_ms
+from thence.api.proving import Proofs, cache_directory, provable, proved, timeout_ms, unsaid
 from thence.cli.certificates import CertificateRequest, Proved, certify
 from thence.cli.fragments import fragments_text
 from thence.cli.options import File, Json, Seed, Verbose
@@ -123,7 +123,10 @@ def _proved(session: Session, request: ProveRequest) -> Output:
     placed = fragments_text(made.statements) if request.fragment else ""
     output = Output(
         made.statements,
-        notes=placed + _one_solver_text(made) + _cache_text(made),
+        notes=placed
+        + "".join(f"{line}\n" for line in unsaid(found, request.names))
+        + _one_solver_text(made)
+        + _cache_text(made),
         fields=_cache_facts(made, options),
         files=_files(request, made),
         asked=bool(request.names),
