@@ -260,7 +260,7 @@ def test_a_file_that_claims_too_much_is_not_as_expected() -> None:
     link = next(each for each in found if each.kind == "link")
     assert link.verdict is Verdict.UNKNOWN
     assert not link.expected
-    assert "it fails in this state" in link.explanation
+    assert "fails in this state" in link.explanation
 
 
 def test_the_library_says_which_links_are_proved() -> None:

@@ -89,7 +89,12 @@ def _constants(reader: _Reader, protocol: ir.Protocol, obligation: Obligation) -
         value = reader.model.environment[constant.name]
         kind = kinds.get(constant.type) if isinstance(constant.type, Sort) else None
         said = reader.names.of(value, constant.type) if kind is None else reader.packet(kind, int(value))
-        yield f"{constant.name.removeprefix('#')} = {said}"
+        yield f"{_named(constant.name)} = {said}"
+
+
+def _named(constant: str) -> str:
+    """A constant of an obligation as a reader may call it: `p` of `#p.0`, `any` of `#any 5`."""
+    return re.sub(r"^(any|each) \d+$", r"\1", constant.removeprefix("#")).removesuffix(".0")
 
 
 def _variables(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:

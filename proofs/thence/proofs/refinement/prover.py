@@ -81,7 +81,7 @@ def _not_proved(
     lines = [f"{reason}{more}", *(f"  {each.name}" for each in others[:_FEW])]
     model = session.within(_FIRST_MS).countermodel(first)
     if model is not None:
-        lines += ["it fails in this state, which need not be reachable:", *drawn(link, first, model)]
+        lines += [f"`{first.name}` fails in this state, which need not be reachable:", *drawn(link, first, model)]
         return unknown(f"{reason}{more}", facts, "\n".join(lines))
     blamed = diagnose(session.silent(), left[0])
     if blamed is not None and blamed.fragment.within:
