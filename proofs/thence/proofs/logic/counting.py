@@ -76,7 +76,10 @@ def with_symbols(obligation: Obligation) -> tuple[Obligation, Mapping[Count, ir.
         return obligation, {}
     symbols: dict[Count, ir.Symbol] = {}
     known = {constant.name for constant in obligation.constants}
-    *hypotheses, goal = (replace(formula, body=_replaced(formula.body, known, symbols)) for formula in formulas)
+    *hypotheses, goal = (
+        replace(formula, body=_replaced(formula.body, known, symbols)) if has_counts(formula.body) else formula
+        for formula in formulas
+    )
     few = frozenset[str]().union(*(_compared_with_one(formula.body) for formula in (*hypotheses, goal)))
     facts = (*_facts(symbols, obligation), *_facts_about_one(symbols, few))
     signature = replace(obligation.signature, symbols=(*obligation.signature.symbols, *symbols.values()))

@@ -27,10 +27,20 @@ class Written:
         texts: by signature, constants and formula; the signature and the formula are kept, so that no other has their
             place in memory.
         plain: formulas in which nothing is counted.
+        counted: by identity, obligations in which something is, each with the one without counts.
     """
 
     texts: dict[tuple[int, tuple[ir.Variable, ...], int], tuple[Signature, ir.Expr, str]] = field(default_factory=dict)
     plain: dict[int, ir.Expr] = field(default_factory=dict)
+    counted: dict[int, tuple[Obligation, Obligation]] = field(default_factory=dict)
+
+    def without_counts(self, obligation: Obligation) -> Obligation:
+        """The obligation with functions for its counts."""
+        if not self.counts(obligation):
+            return obligation
+        if id(obligation) not in self.counted:
+            self.counted[id(obligation)] = obligation, without_counts(obligation)
+        return self.counted[id(obligation)][1]
 
     def counts(self, obligation: Obligation) -> bool:
         """Whether anything is counted in the obligation."""
@@ -62,8 +72,7 @@ def smt_text(obligation: Obligation, *, named: bool = False, written: Written | 
     with these sorts cannot express.
     """
     written = Written() if written is None else written
-    if written.counts(obligation):
-        obligation = without_counts(obligation)
+    obligation = written.without_counts(obligation)
     writer = _Writer(obligation)
     lines = [f"; {obligation.name}", "(set-logic ALL)", *writer.declarations()]
     if named:
