@@ -12,7 +12,7 @@ from thence.proofs.certificate.instances.proofs import proofs_by_instances
 from thence.proofs.certificate.manifest import Program
 from thence.proofs.certificate.smaller_obligations import kept, named, smaller_obligations
 from thence.proofs.certificate.smtinterpol import RESOURCE_LIMIT, Smtinterpol
-from thence.proofs.solving.discharge import QUICK_MS, Options
+from thence.proofs.solving.discharge import QUICK_MS, Options, stages
 from thence.proofs.solving.solver import Check, SolverName, SolverPool, solver_version
 
 Note = Callable[[str, int, int], None]
@@ -27,8 +27,8 @@ def solve(texts: Sequence[str], options: Options, note: Note | None = None) -> t
     """
     found: list[dict[SolverName, str]] = [dict.fromkeys(options.solvers, "unknown") for _ in texts]
     with SolverPool(options.workers) as pool:
-        for limit_ms in dict.fromkeys((min(QUICK_MS, options.timeout_ms), options.timeout_ms)):
-            asked = [(number, name) for name in options.solvers for number in range(len(texts))]
+        for limit_ms, solvers in stages(options):
+            asked = [(number, name) for name in solvers for number in range(len(texts))]
             asked = [(number, name) for number, name in asked if found[number][name] == "unknown"]
             requests = [Check.within(name, texts[number], limit_ms, options.seed) for number, name in asked]
             for done, (position, answer) in enumerate(pool.answers(requests), 1):

@@ -186,6 +186,16 @@ Note = Callable[[int, int, str], None]
 """Called with the number of obligations done, their total, and the name of one that is being solved."""
 
 
+def stages(options: Options) -> tuple[tuple[int, tuple[SolverName, ...]], ...]:
+    """Time limits in ms, and the solvers that are asked with them: all within a short time, then one after the other.
+
+    Where one proves in a long time what another one does not, its core may save the other a long time.
+    """
+    quick = min(QUICK_MS, options.timeout_ms)
+    alone = tuple((options.timeout_ms, (solver,)) for solver in options.solvers)
+    return (quick, options.solvers), *(alone if quick < options.timeout_ms else ())
+
+
 def discharge_all(
     pool: SolverPool,
     obligations: Sequence[Obligation],
@@ -270,9 +280,10 @@ class _Work:
         the whole itself.
         """
         quick = min(QUICK_MS, self._options.timeout_ms)
-        for limit_ms in dict.fromkeys((quick, self._options.timeout_ms)):
+        for limit_ms, solvers in stages(self._options):
             self._ask_about_cores(numbers, quick)
-            self._ask([(number, solver) for number in numbers for solver in self._open(number)], limit_ms)
+            asked = [(number, solver) for number in numbers for solver in self._open(number) if solver in solvers]
+            self._ask(asked, limit_ms)
             self._find_cores(numbers)
         self._ask_about_cores(numbers, quick)
         for number in numbers:
