@@ -44,7 +44,7 @@ def test_every_machine_has_mutants_that_are_refuted(library: Library, name: str,
 
 @pytest.mark.long
 def test_names_choose(library: Library) -> None:
-    specification = library("hybrid_basic")
+    specification = library("hybrid_remembering")
     assert [result.name for result in prove_specification(specification, ["causal"])] == ["causal"]
     (machine,) = specification.machines
     whole = [result.name for result in prove_specification(specification, [machine.name])]
