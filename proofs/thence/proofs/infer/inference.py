@@ -71,6 +71,9 @@ INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"proc
 HASTY_MS = 1_000
 """Time limit of a solver for one obligation where it is asked whether the file lacks anything."""
 
+FEW_LEFT = 3
+"""So many obligations that this solver leaves are the prover's to decide, which asks another one, too, and longer."""
+
 PATIENT_MS = 20_000
 """Time limit of a solver for one obligation where no state against an obligation is found in a larger universe."""
 
@@ -300,7 +303,8 @@ class _Search:
             search.finite.append(FiniteSteps(machine, universe, facts, process))
             if not search.is_closed:
                 return None
-        if self._failed({}, HASTY_MS):
+        left = self._failed({}, HASTY_MS)
+        if len(left) > FEW_LEFT or any(self._state_against(each.discharge) is not None for each in left):
             return None
         found = self._confirmed(search, {})
         return found if found.proved else None
