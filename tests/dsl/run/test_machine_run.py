@@ -188,7 +188,7 @@ def test_mutants_of_machines(library: Specify) -> None:
     ]
     assert len(machines) >= 10
     for machine in machines:
-        assert {"causal_send", "deliver"} <= agree(machine, 2, 3, 12)
+        assert {"causal_send", "deliver"} <= agree(machine, 2, 3, 24)
 
 
 def test_functions_and_updates_for_all(specify: Specify) -> None:

@@ -153,7 +153,7 @@ def test_nested_crowns_are_beyond_the_buffer_protocol_and_not_beyond_the_matrice
         for one in explore_scope(found.protocols[0], scope.name, scope.workload, scope.expects)
     }
     assert result["completes"].verdict.value == ("holds" if completes else "refuted")
-    assert result["causal"].verdict.value == "holds"
+    assert result["causal"].verdict.value == ("holds" if completes else "unknown"), "the one delivers nothing"
     assert all(one.expected for one in result.values())
 
 

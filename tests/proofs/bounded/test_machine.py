@@ -78,7 +78,7 @@ def test_contradictory_axioms(specify: Specify, pool: SolverPool) -> None:
 
 def test_results_of_the_library(library: Library) -> None:
     specification = library("hybrid_basic")
-    (machine,) = specification.machines
+    machine = specification.machines[0]
     results = list(machine_results(machine, machine.name, machine.expects, ("causal", "life"), Reach(3), OPTIONS))
     assert [result.name for result in results] == ["life", "causal"]
     assert all(result.verdict is Verdict.HOLDS and result.expected for result in results)

@@ -17,8 +17,7 @@ Library = Callable[[str], ir.Specification]
 
 @pytest.fixture(params=["mf", "hybrid_basic"])
 def machine(library: Library, request: pytest.FixtureRequest) -> ir.Machine:
-    (declared,) = library(request.param).machines
-    return declared
+    return library(request.param).machines[0]
 
 
 def test_every_conjunct_meets_the_start_and_every_transition(machine: ir.Machine) -> None:

@@ -44,7 +44,7 @@ machine relay:
 
 @pytest.mark.parametrize("name", ["mf", "hybrid_basic"])
 def test_the_library_machines_are_proved_by_two_solvers(library: Library, pool: SolverPool, name: str) -> None:
-    (machine,) = library(name).machines
+    machine = library(name).machines[0]
     findings, inductive = prove_machine(ProofSession(pool), machine)
     assert inductive is not None and not inductive.fallen
     assert tuple(findings) == statements(machine)

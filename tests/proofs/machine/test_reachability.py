@@ -122,7 +122,7 @@ def test_a_run_that_takes_a_disabled_step_is_an_error_of_ours(specify: Specify, 
 
 @pytest.mark.parametrize(("machine", "steps"), [("mf", 4), ("hybrid_basic", 3)])
 def test_a_delivery_happens(library: Library, pool: SolverPool, machine: str, steps: int) -> None:
-    (declared,) = library(machine).machines
+    declared = library(machine).machines[0]
     found = search(ProofSession(pool, Options(timeout_ms=10_000)), declared, {"deliver": Firing("deliver")})
     assert len(found.runs["deliver"].steps) == steps
 
@@ -165,7 +165,7 @@ def test_numbers_and_functions_into_messages_are_followed(specify: Specify, pool
 
 
 def test_a_limit_on_effort_ends_a_search_in_the_same_place_every_time(library: Library, pool: SolverPool) -> None:
-    (machine,) = library("hybrid_basic").machines
+    machine = library("hybrid_basic").machines[0]
     goals = {action.name: Firing(action.name) for action in actions(machine)}
     scope = SearchScope({"process": 3, "message": 3}, 12)
     found = [
