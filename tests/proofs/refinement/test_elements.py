@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 from tests.proofs.refinement.link_invariants import true_of
-from tests.proofs.refinement.test_execution import Drawn, Reader, block, compared
+from tests.proofs.refinement.test_execution import Drawn, Reader, compared, drawn_text, linked
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
@@ -116,18 +116,9 @@ HANDLERS = {
 }  # fmt: skip
 
 
-def random_text(seed: int) -> str:
-    one = Random(seed)
-    lines = [HEAD.rstrip()]
-    for head, more in HANDLERS.items():
-        lines += [f"  {head}", *block(one, (*more, *more, *STEPS), 1, "    ", CONDITIONS)]
-    return "\n".join(lines) + "\n" + LINK
-
-
 def drawn_link(seed: int) -> ir.Link:
-    loaded = load_bytes(Path("drawn.thence"), random_text(seed).encode())
-    assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
-    return loaded.specification.links[0]
+    handlers = {head: (*more, *more, *STEPS) for head, more in HANDLERS.items()}
+    return linked(drawn_text(Random(seed), HEAD, handlers, CONDITIONS) + LINK)
 
 
 @pytest.mark.long(but=("range(0, 8)",))

@@ -832,7 +832,6 @@ def random_text(seed: int, network: str = "reliable, reordering") -> str:
         steps = (*elsewhere, *ON_A_TREE * 3)
         with_message = (*ON_A_TREE_WITH_MESSAGE * 5, *WITH_MESSAGE, *steps)
         conditions = (*CONDITIONS, *CONDITIONS_ON_A_TREE * 2)
-    lines = [head, PROCEDURES.strip("\n")]
     heads = {
         "on causal_send(m) when not f or n < 3:": with_message,
         "on receive MSG(m, x) from j:": (*with_message, "M[j] := x", "S.add(j)", "n := x"),
@@ -841,13 +840,25 @@ def random_text(seed: int, network: str = "reliable, reordering") -> str:
         "on act(a: process, x: nat) when x < 3 or few(n):": (*steps, "S.add(a)", "n := x", "M[a] := M[a] + x"),
         "periodically:": steps,
     }
-    for title, its in heads.items():
+    text = drawn_text(one, head + "\n" + PROCEDURES.strip("\n"), heads, conditions)
+    return text.replace("reliable, reordering", network) + link
+
+
+def drawn_text(one: Random, head: str, handlers: Mapping[str, Sequence[str]], conditions: Sequence[str]) -> str:
+    """A protocol with this head; each handler has a few of its statements."""
+    lines = [head.rstrip()]
+    for title, its in handlers.items():
         lines += [f"  {title}", *block(one, its, 1, "    ", conditions)]
-    return "\n".join(lines).replace("reliable, reordering", network) + "\n" + link
+    return "\n".join(lines) + "\n"
 
 
 def drawn_link(seed: int, network: str = "reliable, reordering") -> ir.Link:
-    loaded = load_bytes(Path("drawn.thence"), random_text(seed, network).encode())
+    return linked(random_text(seed, network))
+
+
+def linked(text: str) -> ir.Link:
+    """The first link of a drawn text."""
+    loaded = load_bytes(Path("drawn.thence"), text.encode())
     assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
     return loaded.specification.links[0]
 

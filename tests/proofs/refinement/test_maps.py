@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.proofs.refinement.link_invariants import true_of
-from tests.proofs.refinement.test_execution import Drawn, Reader, block, compared, written
+from tests.proofs.refinement.test_execution import Drawn, Reader, compared, drawn_text, linked, written
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
@@ -126,18 +126,9 @@ HANDLERS = {
 }  # fmt: skip
 
 
-def random_text(seed: int) -> str:
-    one = Random(seed)
-    lines = [HEAD.rstrip()]
-    for head, more in HANDLERS.items():
-        lines += [f"  {head}", *block(one, (*more, *more, *STEPS), 1, "    ", CONDITIONS)]
-    return "\n".join(lines) + "\n" + LINK
-
-
 def drawn_link(seed: int) -> ir.Link:
-    loaded = load_bytes(Path("drawn.thence"), random_text(seed).encode())
-    assert loaded.specification is not None, [(one.message, one.span.line) for one in loaded.diagnostics]
-    return loaded.specification.links[0]
+    handlers = {head: (*more, *more, *STEPS) for head, more in HANDLERS.items()}
+    return linked(drawn_text(Random(seed), HEAD, handlers, CONDITIONS) + LINK)
 
 
 @pytest.mark.long(but=("range(0, 6)",))

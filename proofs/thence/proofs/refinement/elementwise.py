@@ -71,7 +71,7 @@ def _is_set_or_map(type_: Type) -> bool:
 
 
 def places(shape: Shape, type_: Type) -> Group:
-    """The elements that the loop visits, by their numbers or keys."""
+    """The elements of a collection that has one for each number or key, by these."""
     match shape, type_:
         case Window(first=first, next=following, at=at), _:
             return Group((NAT,), lambda terms: (within(first, terms[0], following), at(terms[0])))

@@ -333,10 +333,7 @@ class Execution(Entrywise):
         if statement.domain is None:
             return self._domain(path, statement)
         found = self._value(path, statement.domain)
-        queue = found.shape
-        assert isinstance(queue, Window)
-        group = Group((NAT,), lambda terms: (within(queue.first, terms[0], queue.next), queue.at(terms[0])))
-        return (group,), found.defined
+        return (places(found.shape, statement.domain.type),), found.defined
 
     # --- loops that are cut ------------------------------------------------------------------
 
