@@ -28,6 +28,27 @@ sys.meta_path.insert(0, Signalling())
 main()
 """
 
+WHERE_EXCEPTIONS_ARE_THROWN_AWAY = """
+import os, sys
+from thence.cli import main
+
+class Signalling:
+    left = int(sys.argv.pop(1))
+    number = int(sys.argv.pop(1))
+
+    def __del__(self):
+        for _ in range(3):
+            os.kill(os.getpid(), self.number)
+
+    def find_spec(self, *about):
+        if Signalling.left:
+            Signalling.left -= 1
+            Signalling()
+
+sys.meta_path.insert(0, Signalling())
+main()
+"""
+
 AFTER_A_WHILE = """
 import os, sys, threading
 from thence.cli import main
@@ -76,6 +97,13 @@ def test_while_the_process_starts(tmp_path: Path, number: signal.Signals, import
     found = ended(AT_AN_IMPORT, (str(imports), str(int(number))), EXPLORE, tmp_path)
     assert (found["exit"], found["results"]) == (3, [])
     assert found.get("error") == "interrupted; nothing was finished" or found["complete"] is False
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=str)
+def test_where_python_throws_exceptions_away(tmp_path: Path, number: signal.Signals) -> None:
+    """An interrupt in a `__del__` reaches nobody, so the signal has to come again."""
+    found = ended(WHERE_EXCEPTIONS_ARE_THROWN_AWAY, ("2", str(int(number))), EXPLORE, tmp_path)
+    assert (found["exit"], found["results"]) == (3, [])
 
 
 @pytest.mark.long(but=("explore-0",))

@@ -1,6 +1,6 @@
 """The command line, `thence`."""
 
-from thence.cli.interrupts import interruptible
+from thence.cli.interrupts import interruptible, is_writing
 from thence.cli.streams import open_closed_streams
 
 __all__ = ["main"]
@@ -15,6 +15,7 @@ def main() -> None:
 
             run()
         except KeyboardInterrupt:
+            is_writing()
             from thence.cli.app import end_interrupted
 
             end_interrupted()

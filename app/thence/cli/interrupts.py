@@ -1,38 +1,70 @@
 """Ctrl-C and SIGTERM: the first one ends a command in order, from the first line of ours that runs to the last.
 
 Both raise KeyboardInterrupt in the main thread, which commands turn into what was covered. While the output is written,
-the first one waits until it is, so that JSON is never cut; the second one ends even that.
+the first one waits until it is, so that JSON is never cut; the second one ends even that. Where Python throws an
+exception away (in a `__del__`, in what a library calls back), the signal comes again a little later.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SOON = 0.01
+"""Seconds until a signal comes again."""
 
 
 @dataclass(slots=True)
 class _Phase:
-    """How far the command is. `writing`: the output is being written; `waived`: an interrupt came meanwhile."""
+    """How far the command is.
+
+    `writing`: the output is being written; `waived`: an interrupt came meanwhile; `last`: the signal that last raised;
+    `repeats`: it is about to come again.
+    """
 
     writing: bool = False
     waived: bool = False
+    last: int = signal.SIGINT
+    repeats: bool = False
 
 
 _phase = _Phase()
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
+def _interrupt(number: int, _frame: FrameType | None) -> None:
     if _phase.writing and not _phase.waived:
         _phase.waived = True
         return
+    _phase.last = number
     raise KeyboardInterrupt
+
+
+def _repeating(otherwise: Callable[[sys.UnraisableHookArgs], object]) -> Callable[[sys.UnraisableHookArgs], object]:
+    """What is done with exceptions that Python throws away. Within the hook itself the signal would be lost again."""
+
+    def thrown_away(what: sys.UnraisableHookArgs) -> None:
+        if not isinstance(what.exc_value, KeyboardInterrupt):
+            otherwise(what)
+        elif not _phase.repeats:
+            _phase.repeats = True
+            again = threading.Timer(_SOON, _again, (_phase.last,))
+            again.daemon = True
+            again.start()
+
+    return thrown_away
+
+
+def _again(number: int) -> None:
+    _phase.repeats = False
+    if signal.getsignal(number) is _interrupt:
+        os.kill(os.getpid(), number)
 
 
 @contextmanager
@@ -45,13 +77,16 @@ def interruptible() -> Iterator[None]:
         yield
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
-    _phase.writing = _phase.waived = False
+    hook = sys.unraisablehook
+    _phase.writing = _phase.waived = _phase.repeats = False
     for number, handler in before.items():
         if handler != signal.SIG_IGN:
             signal.signal(number, _interrupt)
+    sys.unraisablehook = _repeating(hook)
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
 
