@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from thence.proofs.certificate import solver_results
+from thence.proofs.certificate.instances.proofs import proofs_by_instances
 from thence.proofs.certificate.smaller_obligations import kept, named, smaller_obligations
 from thence.proofs.certificate.smtinterpol import BATCH, Smtinterpol
 from thence.proofs.solving.discharge import Options
@@ -99,3 +103,19 @@ def test_the_essence_of_an_obligation_is_enough_and_less() -> None:
 def test_assertions_are_named_and_kept_by_number() -> None:
     assert "(assert (! (=> a b) :named a1)) ; y" in named(MODUS_PONENS)
     assert kept(MODUS_PONENS, ["a0", "a2"]) == MODUS_PONENS.replace("(assert (=> a b)) ; y\n", "")
+
+
+def test_where_the_whole_gives_no_instances_its_core_is_asked(
+    checker: Smtinterpol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def blind_at_first(texts: Sequence[str], options: Options, smtinterpol: Smtinterpol) -> tuple[str | None, ...]:
+        asked.append(tuple(texts))
+        return (None,) * len(texts) if len(asked) == 1 else proofs_by_instances(texts, options, smtinterpol)
+
+    monkeypatch.setattr(solver_results, "proofs_by_instances", blind_at_first)
+    found = solver_results.proof_objects([MORE, SATISFIABLE], Options(workers=1), checker)
+    assert asked == [(MORE, SATISFIABLE), (MODUS_PONENS, SATISFIABLE)]
+    assert ["resolute" in each for each in found] == [True, False]
+    assert checker.check([(MORE, found[0]["resolute"])]) == ("valid",)

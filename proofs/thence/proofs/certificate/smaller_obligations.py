@@ -17,7 +17,7 @@ def smaller_obligations(texts: Sequence[str], options: Options) -> tuple[str, ..
     """Each obligation with the assertions of its core alone, or the obligation itself where no core is found."""
     with SolverPool(options.workers) as pool:
         asked = [
-            Check.within(options.solvers[0], named(text), options.timeout_ms, options.seed, core="small")
+            Check.within(options.solvers[0], named(text), options.timeout_ms, options.seed, core="first")
             for text in texts
         ]
         found = list(texts)

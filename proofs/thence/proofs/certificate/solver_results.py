@@ -79,14 +79,30 @@ def proof_objects(
     if smtinterpol is not None:
         if note is not None:
             note("proof objects of SMTInterpol", 0, len(texts))
-        resolute = _checked(texts, proofs_by_instances(texts, options, smtinterpol), options, smtinterpol)
-        left = [number for number, proof in enumerate(resolute) if proof is None]
-        own = smtinterpol.prove(smaller_obligations([texts[number] for number in left], options), options.workers)
-        checked = _checked([texts[number] for number in left], own, options, smtinterpol)
-        for number, proof in [*enumerate(resolute), *zip(left, checked, strict=True)]:
-            if proof is not None:
-                found[number]["resolute"] = proof
+        for number, proof in _proofs(texts, options, smtinterpol).items():
+            found[number]["resolute"] = proof
     return tuple(found)
+
+
+def _proofs(texts: Sequence[str], options: Options, smtinterpol: Smtinterpol) -> dict[int, str]:
+    """A proof that the checker accepts, by position, where one is found.
+
+    By instances of the whole obligation first, then by instances of its core, then by SMTInterpol's own search in the
+    core, which takes longest.
+    """
+    found: dict[int, str] = {}
+
+    def take(numbers: Sequence[int], proofs: Sequence[str | None]) -> list[int]:
+        """Keeps the proofs that are accepted, and returns the positions that are left."""
+        accepted = _checked([texts[number] for number in numbers], proofs, options, smtinterpol)
+        found.update({number: proof for number, proof in zip(numbers, accepted, strict=True) if proof is not None})
+        return [number for number in numbers if number not in found]
+
+    left = take(range(len(texts)), proofs_by_instances(texts, options, smtinterpol))
+    smaller = dict(zip(left, smaller_obligations([texts[number] for number in left], options), strict=True))
+    left = take(left, proofs_by_instances([smaller[number] for number in left], options, smtinterpol))
+    take(left, smtinterpol.prove([smaller[number] for number in left], options.workers))
+    return found
 
 
 def _checked(

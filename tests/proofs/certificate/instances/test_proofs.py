@@ -203,3 +203,12 @@ def test_nothing_is_found_where_nothing_follows() -> None:
     satisfiable = GONE.replace("(assert (forall ((x0 S0)) (f0 x0)))\n", "")
     nested = GONE.replace("(not (f0 (f3 x0)))", "(forall ((x1 S0)) (f1 x0 x1))")
     assert instances([satisfiable, nested], OPTIONS) == (None, None)
+
+
+def test_a_variable_with_an_equation_keeps_its_term(checker: Smtinterpol) -> None:
+    """By itself Z3 replaces x0 by the term that it equals, and does not say which."""
+    every = "(forall ((x0 S0) (x1 S0)) (=> (= (f3 x1) x0) (f1 x0 x1)))"
+    text = f"{HEADER}(assert {every})\n(assert (not (f1 (f3 k0) k0)))\n(check-sat)\n"
+    (made,) = proofs_by_instances([text], OPTIONS, checker)
+    assert made is not None
+    assert checker.check([(text, in_form("resolute", made) or "")]) == ("valid",)
