@@ -415,7 +415,24 @@ def assert_formats_well(text: str, tree: s.File) -> str:
     assert texts(again.comments) == texts(tree.comments)
     assert format_source(formatted, "x.thence") == (formatted, ())
     assert all(len(line) == len(line.rstrip()) for line in formatted.split("\n"))
+    if "\r" not in text:
+        assert format_source(text.replace("\n", "\r\n"), "x.thence")[0] == formatted.replace("\n", "\r\n")
     return formatted
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("theory t:\r\n  sort a\n  sort   b\r\n", "\r\n"),
+        ("theory t:\n  sort a\r\n", "\n"),
+        ("theory t:\n  sort a\n", "\n"),
+    ],
+)
+def test_lines_end_as_most_of_them_do(text: str, end: str) -> None:
+    formatted, _ = format_source(text, "x.thence")
+    assert formatted is not None
+    assert formatted.count("\n") == formatted.count(end)
+    assert ("\r" in formatted) == (end == "\r\n")
 
 
 @settings(derandomize=True, deadline=None, max_examples=150)

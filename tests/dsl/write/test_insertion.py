@@ -22,3 +22,9 @@ def test_before_what_is_stated() -> None:
 def test_at_the_end() -> None:
     text = "# first\n" + HEAD + "  transition t(m): pass" + TAIL
     assert with_machine_lines(text, 2, ["x"]) == text.replace(": pass", ": pass\n  x")
+
+
+def test_lines_end_as_in_the_text() -> None:
+    text = HEAD + "  prove causal" + TAIL
+    out = with_machine_lines(text.replace("\n", "\r\n"), 1, ["x", "y"])
+    assert out == with_machine_lines(text, 1, ["x", "y"]).replace("\n", "\r\n")

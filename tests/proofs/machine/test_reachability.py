@@ -279,3 +279,8 @@ def test_violations_with_orders_are_found(seed: str | int, specify: Specify, poo
         ProofSession(pool, Options(timeout_ms=20_000)), machine, violated, scopes=(SearchScope(universe, 2),)
     )
     assert searched.unknown or violated.keys() <= {*searched.runs, *searched.unsearchable}
+
+
+def test_a_search_without_elements_names_none() -> None:
+    assert str(SearchScope({}, 16, 16)) == "up to 16 steps, with numbers below 16"
+    assert str(SearchScope({"process": 2}, 1)) == "up to 1 step among 2 processes"

@@ -13,7 +13,7 @@ from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
 from thence.dsl.load import load
 from thence.dsl.run.values import show
 from thence.proofs.logic.obligation import Obligation, Signature
-from thence.proofs.refinement.drawing import drawn
+from thence.proofs.refinement.drawing import drawn, reader_of
 from thence.proofs.refinement.states import protocol_symbols
 from thence.proofs.solving.finite_models import Model
 
@@ -57,5 +57,5 @@ def test_a_state_is_drawn_as_the_interpreter_shows_it(name: str) -> None:
             expected.append(f"{packet.kind}({said}) from p{packet.src} to p{packet.dst} in flight")
         signature = Signature((PROCESS, MESSAGE), (), protocol_symbols(link.protocol))
         obligation = Obligation("drawn", signature, (), ir.NamedFormula("anything", ir.Literal_(BOOL, True)))
-        lines = drawn(link, obligation, Model(state.structure, {}))
+        lines = drawn(link, obligation, reader_of(Model(state.structure, {})))
         assert sorted(map(signs, lines)) == sorted(map(signs, expected))

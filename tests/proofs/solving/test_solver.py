@@ -7,11 +7,13 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from thence.proofs.solving import solver
 from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, Stage, StagedSearch, Worker
+from thence.proofs.solving.solver_worker import SMALL
 
 
 def pigeons(holes: int) -> str:
@@ -239,3 +241,31 @@ def test_little_effort_gives_up_where_more_does_not(pool: SolverPool, solver: So
     text = pigeons(6)
     assert pool.ask(Check(solver, text, 20_000, 0, effort=10)).status == "unknown"
     assert pool.ask(Check(solver, text, 20_000, 0)).status == "unsat"
+
+
+def test_numbers_are_as_small_as_one_of_the_bounds_allows(pool: SolverPool) -> None:
+    """Of random points, one is taken below the first bound that has any."""
+    constants = {"x": "Int", "y": "Int", "goal": "Bool"}
+    smaller = 0
+    for seed in range(30):
+        one = Random(seed)
+        points = [tuple(one.choice((1, 3, 12, 30, 21_238)) for _ in constants if _ != "goal") for _ in range(3)]
+        way = " ".join(f"(and (= |x| {x}) (= |y| {y}))" for x, y in points)
+        stage = Stage((f"(or {way})",), {"goal": "goal"})
+        found = {}
+        for asked in ((), ("x", "y")):
+            values = pool.ask(StagedSearch(constants, (stage,), asked, 5_000, 0)).models["goal"].values
+            found[asked] = values["x"], values["y"]
+            assert found[asked] in points
+        bound = next((each for each in SMALL if any(max(point) < each for point in points)), None)
+        assert bound is None or max(found["x", "y"]) < bound
+        smaller += found["x", "y"] < found[()]
+    assert smaller
+
+
+def test_small_numbers_cost_no_true_facts(pool: SolverPool) -> None:
+    """The number is small with two facts, and large with one: few facts come first."""
+    constants = {"a": "Bool", "b": "Bool", "c": "Bool", "n": "Int", "goal": "Bool"}
+    stage = Stage(("(or (and |a| |b| (= |n| 1)) (and |c| (> |n| 30)))",), {"goal": "goal"})
+    values = pool.ask(StagedSearch(constants, (stage,), ("a", "b", "c", "n"), 5_000, 0)).models["goal"].values
+    assert [values["a"], values["b"], values["c"]] == [False, False, True]

@@ -1,7 +1,8 @@
 """The canonical form of a file, as `thence fmt` writes it.
 
 It is printed from the syntax tree, in the order of the source, with two spaces for each level. Kept from
-the source: comments, single blank lines, which statements share a line, and where formulas are broken.
+the source: comments, single blank lines, which statements share a line, where formulas are broken, and how most lines
+end.
 Formatting twice changes nothing, and the tree of the result is the tree of the source.
 """
 
@@ -11,6 +12,7 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.dsl.text.parse import parse
 from thence.dsl.write.declarations import lines_of_file
+from thence.dsl.write.line_ends import with_line_ends
 from thence.dsl.write.weave import weave
 
 
@@ -20,7 +22,7 @@ def format_source(text: str, file: str) -> tuple[str | None, tuple[Diagnostic, .
     if tree is None:
         return None, diagnostics
     blank_lines = frozenset(number for number, line in enumerate(text.split("\n"), start=1) if not line.strip())
-    return weave(lines_of_file(tree), tree.comments, blank_lines), diagnostics
+    return with_line_ends(weave(lines_of_file(tree), tree.comments, blank_lines), text), diagnostics
 
 
 def print_file(file: syntax.File) -> str:

@@ -1,8 +1,10 @@
-"""Lines put into a declaration of a file; everything else stays as it is, character by character."""
+"""Lines put into a declaration of a file; all lines end as most of them did, everything else stays as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from thence.dsl.write.line_ends import with_line_ends
 
 _AFTER = ("prove ", "expect ", "stable ", "reachable ", "eventually ")
 """The lines of a machine before which its invariants stand."""
@@ -27,4 +29,4 @@ def with_machine_lines(text: str, header: int, lines: Sequence[str]) -> str:
             at += 1
     else:
         at = next((number for number in block if own[number].strip().startswith(_AFTER)), end)
-    return "\n".join((*own[:at], *(f"  {line}" for line in lines), *own[at:]))
+    return with_line_ends("\n".join((*own[:at], *(f"  {line}" for line in lines), *own[at:])), text)

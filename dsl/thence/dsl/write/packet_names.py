@@ -48,7 +48,8 @@ def field_names(variable: ir.Bound, formula: ir.Quantified, taken: Iterable[str]
 
 def with_field_names(part: ir.Expr, names: Names) -> ir.Expr:
     """A part of a formula, in which the fields have these names."""
-    return _named(part, names, frozenset(names.values()))
+    free = {node.name for node in nodes(part) if isinstance(node, ir.Local)}
+    return _named(part, names, frozenset(names.values()) | free)
 
 
 def _named(part: ir.Expr, names: Names, taken: frozenset[str]) -> ir.Expr:

@@ -101,7 +101,8 @@ class SearchScope:
         numbers = "" if self.numbers_below is None else f", with numbers below {self.numbers_below}"
         if self.arguments_below is not None:
             numbers += f", below {self.arguments_below} as arguments"
-        return f"up to {counted(self.depth, 'step')} among {describe_size(self.universe)}{numbers}"
+        among = f" among {describe_size(self.universe)}" if self.universe else ""
+        return f"up to {counted(self.depth, 'step')}{among}{numbers}"
 
 
 @dataclass(frozen=True, slots=True)

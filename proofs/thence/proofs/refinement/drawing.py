@@ -49,14 +49,18 @@ _NOTHING = ("0", "false", "none", "{}", "[]", "<>", "[0: ]", "{ | next 0}", ANY)
 """What a variable has at first, as a rule."""
 
 
-def drawn(link: ir.Link, obligation: Obligation, model: Model) -> list[str]:
+def reader_of(model: Model) -> Reader:
+    """A reader of the model that names its elements."""
+    return Reader(model, names_of(model.structure))
+
+
+def drawn(link: ir.Link, obligation: Obligation, reader: Reader) -> list[str]:
     """The state, a line for each fact. What is empty, false or 0 is left out.
 
     First what the obligation is about (the process that takes the step, what arrives), then the variables of the
     processes, what is in flight, and the machine's facts. Then, for each loop that the step has come to, what it may
     have changed, as it is when a round begins.
     """
-    reader = _Reader(model, names_of(model.structure))
     symbols = obligation.signature.symbols
     lines = [*_constants(reader, link.protocol, obligation), *_state(reader, link.protocol, symbols, "")]
     loops = dict.fromkeys(found[0] for one in symbols if (found := _LOOP.search(one.name)))
@@ -66,7 +70,7 @@ def drawn(link: ir.Link, obligation: Obligation, model: Model) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _state(reader: _Reader, protocol: ir.Protocol, symbols: Sequence[ir.Symbol], version: str) -> Iterator[str]:
+def _state(reader: Reader, protocol: ir.Protocol, symbols: Sequence[ir.Symbol], version: str) -> Iterator[str]:
     """The state before the step, or what is known of it at the head of a loop."""
     yield from _variables(reader, protocol, version)
     yield from _flying(reader, protocol, version)
@@ -81,7 +85,7 @@ def _state(reader: _Reader, protocol: ir.Protocol, symbols: Sequence[ir.Symbol],
             yield from fact_lines((renamed,), reader.model.structure.with_tables(table), reader.names)
 
 
-def _constants(reader: _Reader, protocol: ir.Protocol, obligation: Obligation) -> Iterator[str]:
+def _constants(reader: Reader, protocol: ir.Protocol, obligation: Obligation) -> Iterator[str]:
     kinds = {packet_sort(kind): kind for kind in protocol.packets}
     for constant in obligation.constants:
         if constant.name not in reader.model.environment:
@@ -97,7 +101,7 @@ def _named(constant: str) -> str:
     return re.sub(r"^(any|each) \d+$", r"\1", constant.removeprefix("#")).removesuffix(".0")
 
 
-def _variables(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
+def _variables(reader: Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
     """Those of every process; at the head of a loop, those of the process that takes the step."""
     for variable in protocol.state:
         name = variable_name(variable.name, version)
@@ -110,7 +114,7 @@ def _variables(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator
                     yield f"{variable.name}{at} = {said}"
 
 
-def _flying(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
+def _flying(reader: Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
     for kind in protocol.packets:
         for packet in reader.elements(packet_sort(kind)):
             flying = ir.Apply(BOOL, flying_name(kind.name, version), (reader.term(packet, packet_sort(kind)),))
@@ -120,7 +124,7 @@ def _flying(reader: _Reader, protocol: ir.Protocol, version: str) -> Iterator[st
 
 
 @dataclass(slots=True)
-class _Reader:
+class Reader:
     """Reads values from a model. Where a symbol does not matter, the model has no table of it."""
 
     model: Model
@@ -142,7 +146,16 @@ class _Reader:
 
     def is_true(self, formula: Term) -> bool:
         """Raises: KeyError for a symbol that does not matter."""
-        return bool(evaluate(formula, self.model.structure, self._elements))
+        return bool(self._value(formula))
+
+    def _value(self, term: Term) -> Value:
+        """Of a term about the elements that were asked for, and the constants of the obligation."""
+        return evaluate(term, self.model.structure, {**self.model.environment, **self._elements})
+
+    def tuples(self, types: Sequence[Type]) -> Iterator[tuple[Term, ...]]:
+        """All elements of the types, as terms."""
+        for values in product(*map(self.elements, types)):
+            yield tuple(self.term(value, type_) for value, type_ in zip(values, types, strict=True))
 
     def packet(self, kind: ir.PacketKind, packet: int) -> str:
         """`MSG(m1, 0) from p0 to p1`."""
@@ -156,7 +169,7 @@ class _Reader:
         match shape, type_:
             case Leaf(term=term), _:
                 try:
-                    return self.names.of(evaluate(term, self.model.structure, self._elements), type_)
+                    return self.names.of(self._value(term), type_)
                 except KeyError:
                     return ANY
             case Parts(fields=fields), Record(name=name, fields=types):
@@ -188,17 +201,14 @@ class _Reader:
 
     def _number(self, term: Term) -> int:
         """Raises: KeyError, as `is_true`."""
-        return int(evaluate(term, self.model.structure, self._elements))
+        return int(self._value(term))
 
     def _keys(self, type_: Type) -> Iterator[tuple[Term, ...]]:
         """All values of a flat type, as terms."""
-        types = leaves(type_)
-        for values in product(*map(self.elements, types)):
-            yield tuple(self.term(value, leaf) for value, leaf in zip(values, types, strict=True))
+        return self.tuples(leaves(type_))
 
     def _in_group(self, group: Group) -> Iterator[Shape]:
-        for elements in product(*map(self.elements, group.types)):
-            terms = tuple(self.term(value, type_) for value, type_ in zip(elements, group.types, strict=True))
+        for terms in self.tuples(group.types):
             there, item = group.item(terms)
             if self.is_true(there):
                 yield item

@@ -413,8 +413,8 @@ class Execution(Entrywise):
         return replace(path, state=state, locals=locals_, conditions=conditions)
 
     def _keeps(self, path: Path, line: int) -> None:
-        for invariant in self.invariants(path.state):
-            self._check(f"the loop on line {line} keeps {invariant.name}", path, invariant.body)
+        for goal, claim in self.kept(path.state):
+            self._check(f"the loop on line {line} keeps {goal.name}", path, goal.body, claim=claim)
 
     def _for(self, statement: ir.For, path: Path, then: Then, back: Then, depth: int) -> None:
         if statement.ref:

@@ -49,12 +49,52 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """A goal that is an invariant of the link in a state."""
+
+    invariant: ir.NamedFormula
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """A transition that an event may be; `found` are the arguments that the machine finds."""
+
+    action: Action
+    arguments: tuple[Term, ...]
+    found: tuple[ir.Variable, ...]
+    defined: Term
+
+    def choice(self, state: State) -> tuple[Term, ...]:
+        """Of the found arguments: that they are processes or sent messages, and enable the transition."""
+        messages = (one for one in self.found if one.type == MESSAGE)
+        sent = (state.machine["sent"]((ir.Local(MESSAGE, one.name),)) for one in messages)
+        return (*sent, enabled(state, self.action, self.arguments))
+
+    def possible(self, state: State) -> Term:
+        return exists(self.found, conj(self.choice(state)))
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """A goal that one of these transitions is enabled in a state."""
+
+    targets: tuple[Taking, ...]
+    state: State
+
+
+Claim: TypeAlias = Kept | Enabled
+"""What a goal says in the words of the file."""
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
-    """The goal is true where the conditions are."""
+    """The goal is true where the conditions are. `claim` is None where the name of the check says it all."""
 
     name: str
     conditions: tuple[ir.NamedFormula, ...]
     goal: Term
+    claim: Claim | None = None
 
 
 Then: TypeAlias = Callable[[Path], None]
@@ -97,10 +137,10 @@ class Following:
         self._check(f"no fault on line {expr.span.line}", path, found.defined, more)
         return found
 
-    def _check(self, name: str, path: Path, goal: Term, more: Sequence[Term] = ()) -> None:
+    def _check(self, name: str, path: Path, goal: Term, more: Sequence[Term] = (), claim: Claim | None = None) -> None:
         if goal != TRUE and path.possible:
             inner = tuple(ir.NamedFormula("in the loop", each) for each in more)
-            self.checks.append(Check(name, (*path.conditions, *inner), goal))
+            self.checks.append(Check(name, (*path.conditions, *inner), goal, claim))
 
     def _goes_to_neighbor(self, path: Path, line: int, to: Term, more: Sequence[Term] = ()) -> None:
         """A packet is sent: on a tree network to a neighbor, or the step is a fault."""
@@ -113,6 +153,11 @@ class Following:
             ir.NamedFormula(one.name, Evaluation(self.link.protocol, state, prefix="i").formula(one.body))
             for one in self.link.invariants
         )
+
+    def kept(self, state: State) -> Iterator[tuple[ir.NamedFormula, Kept]]:
+        """The invariants of the link in a state, as goals."""
+        for goal, invariant in zip(self.invariants(state), self.link.invariants, strict=True):
+            yield goal, Kept(invariant, state)
 
     def invariants_of_self(self, state: State) -> tuple[ir.NamedFormula, ...]:
         """What the invariants say where one of their processes is the one that takes the step.
@@ -163,7 +208,8 @@ class Following:
         for target in targets:
             self._check(f"the arguments of {what} have a value", path, target.defined)
             path = path.where("a value", target.defined)
-        self._check(f"{what} is enabled", path, disj(target.possible(path.state) for target in targets))
+        possible = disj(target.possible(path.state) for target in targets)
+        self._check(f"{what} is enabled", path, possible, claim=Enabled(tuple(targets), path.state))
         refused: list[Term] = []
         for target in targets:
             here = path.where(f"{what} is refused", *refused).where(f"{what} is enabled", *target.choice(path.state))
@@ -187,7 +233,7 @@ class Following:
             names[clause.peer] = event.peer
         return self._evaluation(self.before, names)
 
-    def _target(self, path: Path, target: ir.Target, evaluation: Evaluation) -> _Taking:
+    def _target(self, path: Path, target: ir.Target, evaluation: Evaluation) -> Taking:
         action = action_of(self.link.machine, target.transition)
         arguments: list[Term] = []
         found: list[ir.Variable] = []
@@ -200,26 +246,7 @@ class Following:
                 value = evaluation.value(argument)
                 defined.append(value.defined)
                 arguments.append(value.term)
-        return _Taking(action, tuple(arguments), tuple(found), conj(defined))
-
-
-@dataclass(frozen=True, slots=True)
-class _Taking:
-    """A transition that an event may be; `found` are the arguments that the machine finds."""
-
-    action: Action
-    arguments: tuple[Term, ...]
-    found: tuple[ir.Variable, ...]
-    defined: Term
-
-    def choice(self, state: State) -> tuple[Term, ...]:
-        """Of the found arguments: that they are processes or sent messages, and enable the transition."""
-        messages = (one for one in self.found if one.type == MESSAGE)
-        sent = (state.machine["sent"]((ir.Local(MESSAGE, one.name),)) for one in messages)
-        return (*sent, enabled(state, self.action, self.arguments))
-
-    def possible(self, state: State) -> Term:
-        return exists(self.found, conj(self.choice(state)))
+        return Taking(action, tuple(arguments), tuple(found), conj(defined))
 
 
 def sure(path: Path, *found: Value) -> Path:

@@ -41,7 +41,7 @@ from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.expressions import Evaluation, Value, role
-from thence.proofs.refinement.following import Check, Event, Path
+from thence.proofs.refinement.following import Check, Claim, Event, Path
 from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves
 from thence.proofs.refinement.states import (
     SELF,
@@ -249,8 +249,21 @@ def _one(value: Shape) -> Group:
 # --- obligations ----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An obligation, and what its goal says in the words of the file; None where its name says it all."""
+
+    obligation: Obligation
+    claim: Claim | None = None
+
+
 def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
     """All of them; `known` are the proved invariants of the machine. Raises: Unsupported."""
+    return tuple(each.obligation for each in claims(link, known))
+
+
+def claims(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Claimed, ...]:
+    """All obligations with their claims, in the order of `obligations`. Raises: Unsupported."""
     refused = refusals(link)
     if refused:
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
@@ -262,15 +275,17 @@ def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obli
     )
     facts = (*setting(link), *known, *by_definition, *base.invariants(base.before))
     make = _Maker(link)
-    found = [*_of_the_tree(make), *_initially(make)]
+    found = [*map(Claimed, _of_the_tree(make)), *_initially(make)]
     for name, state, conditions in network_steps(link):
-        for goal in base.invariants(state):
-            found.append(make.obligation(f"{name}: keeps {goal.name}", (*facts, *conditions), goal.body))
+        for goal, kept in base.kept(state):
+            own = make.obligation(f"{name}: keeps {goal.name}", (*facts, *conditions), goal.body)
+            found.append(Claimed(own, kept))
     for cause in causes(link):
         execution = steps_of(link, cause, known)
         for check in execution.checks:
             name = f"{cause.name}: {check.name}"
-            found.append(make.obligation(name, (*facts, *check.conditions), check.goal, execution.symbols))
+            own = make.obligation(name, (*facts, *check.conditions), check.goal, execution.symbols)
+            found.append(Claimed(own, check.claim))
     return _numbered(found)
 
 
@@ -284,8 +299,8 @@ def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...]) ->
     execution = Execution(link, cause.path.state if cause.handler is None else any_state(link), known)
 
     def end(path: Path) -> None:
-        for goal in execution.invariants(path.state):
-            execution.checks.append(Check(f"keeps {goal.name}", path.conditions, goal.body))
+        for goal, claim in execution.kept(path.state):
+            execution.checks.append(Check(f"keeps {goal.name}", path.conditions, goal.body, claim))
 
     through(execution, cause, end)
     return execution
@@ -316,7 +331,7 @@ def _of_the_tree(make: _Maker) -> Iterator[Obligation]:
         yield make.obligation(f"trees satisfy {axiom.name}", _given(link), axiom.body)
 
 
-def _initially(make: _Maker) -> Iterator[Obligation]:
+def _initially(make: _Maker) -> Iterator[Claimed]:
     link = make.link
     values = {variable.name: variable.initial for variable in link.protocol.state}
 
@@ -326,14 +341,14 @@ def _initially(make: _Maker) -> Iterator[Obligation]:
     for name in values:
         there = value(name, SELF).defined
         if there != TRUE:
-            yield make.obligation(f"initially `{name}` has a value", setting(link), there)
+            yield Claimed(make.obligation(f"initially `{name}` has a value", setting(link), there))
 
     def initial(name: str, process: Term) -> Shape:
         return value(name, process).shape
 
     state = initial_state(link, initial)
-    for goal in Execution(link, state).invariants(state):
-        yield make.obligation(f"initially {goal.name}", setting(link), goal.body)
+    for goal, kept in Execution(link, state).kept(state):
+        yield Claimed(make.obligation(f"initially {goal.name}", setting(link), goal.body), kept)
 
 
 @dataclass(slots=True)
@@ -403,12 +418,13 @@ def _at_most_one(count: ir.Quantified) -> ir.NamedFormula:
     return ir.NamedFormula("at most one is counted", implies(few, none_but_one(counted, count.body)))
 
 
-def _numbered(found: Sequence[Obligation]) -> tuple[Obligation, ...]:
+def _numbered(found: Sequence[Claimed]) -> tuple[Claimed, ...]:
     """With names that are unique: the ways through a handler are numbered."""
     seen: dict[str, int] = {}
-    named: list[Obligation] = []
+    named: list[Claimed] = []
     for each in found:
-        seen[each.name] = seen.get(each.name, 0) + 1
-        name = each.name if seen[each.name] == 1 else f"{each.name} ({seen[each.name]})"
-        named.append(replace(each, name=name))
+        said = each.obligation.name
+        seen[said] = seen.get(said, 0) + 1
+        name = said if seen[said] == 1 else f"{said} ({seen[said]})"
+        named.append(replace(each, obligation=replace(each.obligation, name=name)))
     return tuple(named)

@@ -13,8 +13,9 @@ from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
-from thence.proofs.refinement.drawing import drawn
-from thence.proofs.refinement.obligations import contradiction, obligations
+from thence.proofs.refinement.drawing import drawn, reader_of
+from thence.proofs.refinement.false_parts import false_parts
+from thence.proofs.refinement.obligations import Claimed, claims, contradiction
 from thence.proofs.refinement.trees import assumed
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
@@ -44,20 +45,21 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
         return unknown(f"nothing is proved of machine `{link.machine.name}`", facts)
     known = tuple(each.formula for each in proved_conjuncts(link.machine, inductive))
     try:
-        found = obligations(link, known)
+        claimed = claims(link, known)
     except Unsupported as reason:
         return unknown(str(reason), facts)
+    found = [each.obligation for each in claimed]
     (vacuous,) = session.silent().discharge((contradiction(link),))
     if vacuous.countermodel is None:
         return unknown("no processes were found of which all is true that is known of them", facts)
     quick = session.with_one_solver().within(_FIRST_MS)
     left = [each for each in quick.discharge(found, look_for_models=False) if not each.proved]
     if left and (len(left) > _FEW or not _all_proved(session, [each.obligation for each in left])):
-        return _not_proved(session, link, left, len(found), facts)
+        return _not_proved(session, link, left, claimed, facts)
     done = session.discharge(found, look_for_models=False)
     open_ = [each for each in done if not each.proved]
     if open_:
-        return _not_proved(session, link, open_, len(found), facts)
+        return _not_proved(session, link, open_, claimed, facts)
     everything = (*inductive.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     own = counted(len(found), "obligation")
@@ -71,17 +73,25 @@ def _all_proved(session: ProofSession, left: Sequence[Obligation]) -> bool:
 
 
 def _not_proved(
-    session: ProofSession, link: ir.Link, left: Sequence[Discharge], total: int, facts: dict[str, Any]
+    session: ProofSession,
+    link: ir.Link,
+    left: Sequence[Discharge],
+    claimed: Sequence[Claimed],
+    facts: dict[str, Any],
 ) -> Assessment:
-    """The first obligation, with a finite state from which it fails if there is one; and the names of the others."""
+    """The first obligation, with a finite state from which it fails if there is one, and which part of it is false
+    there; and the names of the others."""
     first, *others = [each.obligation for each in left]
     reason = f"not proved: {first.name}"
     rest = f", and {counted(len(others), 'other')}" if others else ""
-    more = f"{rest}, of {counted(total, 'obligation')}"
+    more = f"{rest}, of {counted(len(claimed), 'obligation')}"
     lines = [f"{reason}{more}", *(f"  {each.name}" for each in others[:_FEW])]
     model = session.within(_FIRST_MS).countermodel(first)
     if model is not None:
-        lines += [f"`{first.name}` fails in this state, which need not be reachable:", *drawn(link, first, model)]
+        reader = reader_of(model)
+        lines += [f"`{first.name}` fails in this state, which need not be reachable:", *drawn(link, first, reader)]
+        claim = next(each.claim for each in claimed if each.obligation is first)
+        lines += [] if claim is None else [f"  {line}" for line in false_parts(link, claim, reader)]
         return unknown(f"{reason}{more}", facts, "\n".join(lines))
     blamed = diagnose(session.silent(), left[0])
     if blamed is not None and blamed.fragment.within:

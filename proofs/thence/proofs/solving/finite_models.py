@@ -191,12 +191,12 @@ def _grounded(
 
 
 def _facts(problem: Problem, grounding: Grounding) -> tuple[str, ...]:
-    """The constants to make false where possible: cells of relations."""
+    """The constants to make false or small where possible: cells of relations, and numbers."""
     relations = tuple(f"{symbol.name}!" for symbol in problem.signature.symbols if symbol.result not in (NAT,))
     return tuple(
         name
         for name, sort in grounding.constants.items()
-        if sort == "Bool" and name.startswith(relations) and "=" not in name
+        if sort == "Int" or (name.startswith(relations) and "=" not in name)
     )
 
 

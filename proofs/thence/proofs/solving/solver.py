@@ -87,7 +87,7 @@ class StagedSearch:
     """A finite search by Z3 in stages: see `solver_worker`.
 
     Attributes:
-        minimise: truth values to make false, as many as can be.
+        minimise: truth values to make false, as many as can be, and numbers to make small.
         alternatives: by goal, the group that it belongs to: one goal of a group is enough.
         numbers_below: a bound on all numbers.
         effort: a limit in Z3's own measure of effort, which is the same on every machine.

@@ -9,8 +9,9 @@ Two kinds of request, both with `id`, `seed` and `timeout_ms`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
   answered with values of all constants. `alternatives` gives goals a group, of which one goal is enough: when it is
   found, the others of its group are left. `minimise` names truth values to make false, as many as can be, one after
-  another: the model is then minimal (no subset of its true facts will do). With `numbers_below`, every Int is from 0 to
-  below that; the search is then propositional, and much faster.
+  another: the model is then minimal (no subset of its true facts will do). Numbers that it names are made small where
+  that takes little effort. With `numbers_below`, every Int is from 0 to below that; the search is then propositional,
+  and much faster.
 """
 
 from __future__ import annotations
@@ -189,7 +190,49 @@ FEWER_RLIMIT = 2_000_000
 """Z3's measure of effort for each attempt to find a model with fewer true facts."""
 
 
+SMALL = (2, 4, 16)
+"""Bounds on the numbers of a model, of which the first is kept that a model is found for."""
+
+SMALL_RLIMIT = 200_000
+"""Z3's measure of effort for each attempt to find a model with small numbers."""
+
+
 def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[str]) -> Any:
+    """The current model with few true facts, then with small numbers, of those that `names` has."""
+    import z3
+
+    facts = {name: constants[name] for name in names if z3.is_bool(constants[name])}
+    numbers = {name: constants[name] for name in names if name not in facts}
+    model = _with_few_facts(solver, constants[literal], facts) if facts else solver.model()
+    return _with_small_numbers(solver, constants[literal], facts, numbers, model) if numbers else model
+
+
+def _with_small_numbers(solver: Any, literal: Any, facts: dict[str, Any], numbers: dict[str, Any], model: Any) -> Any:
+    """A model with as many true facts at most, and with all numbers below a small bound; or the given one."""
+    import z3
+
+    highest = max(_values(model, numbers).values())
+    solver.push()
+    solver.add(literal)
+    if facts:
+        solver.add(z3.AtMost(*facts.values(), sum(_values(model, facts).values())))
+    for bound in SMALL:
+        if highest < bound:
+            break
+        solver.push()
+        solver.add([number < bound for number in numbers.values()])
+        solver.set("rlimit", SMALL_RLIMIT)
+        found = solver.check() == z3.sat
+        model = solver.model() if found else model
+        solver.pop()
+        if found:
+            break
+    solver.set("rlimit", 0)
+    solver.pop()
+    return model
+
+
+def _with_few_facts(solver: Any, literal: Any, facts: dict[str, Any]) -> Any:
     """The current model, improved in two steps.
 
     After the first, no true fact can be made false without another becoming true. After the second, no model has fewer
@@ -198,11 +241,8 @@ def _minimal(solver: Any, constants: dict[str, Any], literal: str, names: list[s
     import z3
 
     model = solver.model()
-    if not names:
-        return model
-    facts = {name: constants[name] for name in names}
     solver.push()
-    solver.add(constants[literal])
+    solver.add(literal)
     solver.push()
     candidates = facts
     while True:
