@@ -162,7 +162,11 @@ class Looping(Following):
         names = [parameter.name for parameter in procedure.parameters]
         locals_ = dict(zip(names, (each.shape for each in given), strict=True))
         inside = replace(rounds, path=replace(rounds.path, locals=locals_))
-        self._rounds(procedure.body, inside, depth + 1, then)
+
+        def returned(after: Rounds) -> None:
+            then(replace(after, path=replace(after.path, locals=rounds.path.locals)))
+
+        self._rounds(procedure.body, inside, depth + 1, returned)
 
     def _all_sent(self, rounds: Rounds, path: Path, then: Then) -> None:
         """After the loop: the packets are in flight, and the machine has taken the transitions that they are."""
