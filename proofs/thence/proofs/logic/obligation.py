@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Sort
@@ -36,3 +37,7 @@ class Obligation:
     def __post_init__(self) -> None:
         known = any(hypothesis.body == self.goal.body for hypothesis in self.hypotheses)
         object.__setattr__(self, "by_frame", known)
+
+    def with_only(self, positions: Iterable[int]) -> Obligation:
+        """The obligation with the hypotheses in these positions alone."""
+        return replace(self, hypotheses=tuple([self.hypotheses[at] for at in positions]))

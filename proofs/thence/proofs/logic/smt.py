@@ -13,8 +13,9 @@ from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort, Type
-from thence.proofs.logic.counting import has_counts, without_counts
+from thence.proofs.logic.counting import without_counts
 from thence.proofs.logic.formula import Unsupported, refuse_domains
+from thence.proofs.logic.mentions import Mentioned
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.logic.structure import zero_of
 
@@ -26,12 +27,12 @@ class Written:
     Attributes:
         texts: by signature, constants and formula; the signature and the formula are kept, so that no other has their
             place in memory.
-        plain: formulas in which nothing is counted.
+        mentioned: what formulas speak about.
         counted: by identity, obligations in which something is, each with the one without counts.
     """
 
     texts: dict[tuple[int, tuple[ir.Variable, ...], int], tuple[Signature, ir.Expr, str]] = field(default_factory=dict)
-    plain: dict[int, ir.Expr] = field(default_factory=dict)
+    mentioned: Mentioned = field(default_factory=Mentioned)
     counted: dict[int, tuple[Obligation, Obligation]] = field(default_factory=dict)
 
     def without_counts(self, obligation: Obligation) -> Obligation:
@@ -44,12 +45,7 @@ class Written:
 
     def counts(self, obligation: Obligation) -> bool:
         """Whether anything is counted in the obligation."""
-        for formula in (*obligation.hypotheses, obligation.goal):
-            if id(formula.body) not in self.plain:
-                if has_counts(formula.body):
-                    return True
-                self.plain[id(formula.body)] = formula.body
-        return False
+        return any(self.mentioned.by(each.body).counts for each in (*obligation.hypotheses, obligation.goal))
 
     def formula(self, writer: _Writer, body: ir.Expr) -> str:
         """The text of a closed formula of the writer's obligation."""

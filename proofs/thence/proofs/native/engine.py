@@ -541,12 +541,13 @@ class NativeEngine:
         live = [name for name in (DELIVERED, *self._promised) if name in request.properties - self.refuted]
         if not live:
             return
-        if not self._arrivals_end and request.storage == "disk":
+        end = self._arrivals_end
+        if not end and request.storage == "disk":
             self.result.undecided[DELIVERED] = (
                 "packets may arrive for ever, and only states at hand tell what that delays"
             )
             return
-        if not self._arrivals_end and self._is_fair_to_packets:
+        if not end and self._is_fair_to_packets:
             if DELIVERED in live:
                 everything = Sieve(search, *self._with_tails(quiet=False))
                 self._judge_tails(search, everything, [DELIVERED], everywhere=True)

@@ -50,6 +50,7 @@ class Measure:
     arrivals_only: bool = False
     changed: bool = field(init=False, default=False)
     weights: Vector = field(init=False)
+    _width: int = field(init=False)
     _kinds: dict[str, int] = field(init=False)
     _sizes: dict[int, Vector] = field(init=False, default_factory=dict)
     _changes: dict[Vector, None] = field(init=False, default_factory=dict)
@@ -57,6 +58,7 @@ class Measure:
     def __post_init__(self) -> None:
         protocol, workload = self.system.protocol, self.system.workload
         self._kinds = {kind.name: LOSSES + 1 + at for at, kind in enumerate(protocol.packets)}
+        self._width = LOSSES + 1 + len(self._kinds) + sum(width(variable.type) for variable in protocol.state)
         for kind in self._kinds.values():
             if workload.duplicates and not self.arrivals_only:
                 self._changes[self._change({DUPLICATES: 1, kind: 1})] = None
@@ -69,12 +71,11 @@ class Measure:
                 self._changes[self._change_of(before, cause, *came)] = None
         self._solve("the steps of the first states")
 
-    @property
-    def _width(self) -> int:
-        return LOSSES + 1 + len(self._kinds) + sum(width(variable.type) for variable in self.system.protocol.state)
-
     def _change(self, parts: dict[int, int]) -> Vector:
-        return tuple(parts.get(at, 0) for at in range(self._width))
+        change = [0] * self._width
+        for at, part in parts.items():
+            change[at] = part
+        return tuple(change)
 
     def _change_of(self, before: int, cause: GivenCause, after: int, emissions: Collected) -> Vector:
         """The change of each summand by a local step."""
@@ -92,8 +93,9 @@ class Measure:
                 parts[kind] = parts.get(kind, 0) + 1
             elif emission.then is not None:
                 parts[SENDS] = parts.get(SENDS, 0) + 1
-        grown = map(sub, self._size(after), self._size(before))
-        return tuple(map(add, self._change(parts), (*[0] * (LOSSES + 1 + len(self._kinds)), *grown)))
+        if after != before:
+            parts |= enumerate(map(sub, self._size(after), self._size(before)), LOSSES + 1 + len(self._kinds))
+        return self._change(parts)
 
     def _size(self, local: int) -> Vector:
         known = self._sizes.get(local)

@@ -13,7 +13,7 @@ say of processes alone is shown of every tree.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from thence.dsl import ir
@@ -35,8 +35,8 @@ from thence.proofs.logic.formula import (
     negation,
     outer_foralls,
     substitute,
-    symbols_of,
 )
+from thence.proofs.logic.mentions import Mentioned
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
@@ -261,21 +261,22 @@ def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obli
         *facts_of_flight(link.protocol, base.before),
     )
     facts = (*setting(link), *known, *by_definition, *base.invariants(base.before))
-    found = [*_of_the_tree(link), *_initially(link)]
+    make = _Maker(link)
+    found = [*_of_the_tree(make), *_initially(make)]
     for name, state, conditions in network_steps(link):
         for goal in base.invariants(state):
-            found.append(_obligation(link, f"{name}: keeps {goal.name}", (*facts, *conditions), goal.body))
+            found.append(make.obligation(f"{name}: keeps {goal.name}", (*facts, *conditions), goal.body))
     for cause in causes(link):
         execution = steps_of(link, cause, known)
         for check in execution.checks:
             name = f"{cause.name}: {check.name}"
-            found.append(_obligation(link, name, (*facts, *check.conditions), check.goal, execution.symbols))
+            found.append(make.obligation(name, (*facts, *check.conditions), check.goal, execution.symbols))
     return _numbered(found)
 
 
 def contradiction(link: ir.Link) -> Obligation:
     """What is known of the processes, their numbers and the machine's constants contradicts itself."""
-    return _obligation(link, "no such processes", setting(link), FALSE)
+    return _Maker(link).obligation("no such processes", setting(link), FALSE)
 
 
 def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...]) -> Execution:
@@ -309,12 +310,14 @@ def through(execution: Execution, cause: Cause, end: object) -> None:
     begin(path, cause.events)
 
 
-def _of_the_tree(link: ir.Link) -> Iterator[Obligation]:
+def _of_the_tree(make: _Maker) -> Iterator[Obligation]:
+    link = make.link
     for axiom in to_be_shown(link):
-        yield _obligation(link, f"trees satisfy {axiom.name}", _given(link), axiom.body)
+        yield make.obligation(f"trees satisfy {axiom.name}", _given(link), axiom.body)
 
 
-def _initially(link: ir.Link) -> Iterator[Obligation]:
+def _initially(make: _Maker) -> Iterator[Obligation]:
+    link = make.link
     values = {variable.name: variable.initial for variable in link.protocol.state}
 
     def value(name: str, process: Term) -> Value:
@@ -323,29 +326,39 @@ def _initially(link: ir.Link) -> Iterator[Obligation]:
     for name in values:
         there = value(name, SELF).defined
         if there != TRUE:
-            yield _obligation(link, f"initially `{name}` has a value", setting(link), there)
+            yield make.obligation(f"initially `{name}` has a value", setting(link), there)
 
     def initial(name: str, process: Term) -> Shape:
         return value(name, process).shape
 
     state = initial_state(link, initial)
     for goal in Execution(link, state).invariants(state):
-        yield _obligation(link, f"initially {goal.name}", setting(link), goal.body)
+        yield make.obligation(f"initially {goal.name}", setting(link), goal.body)
 
 
-def _obligation(
-    link: ir.Link, name: str, facts: Sequence[ir.NamedFormula], goal: Term, more: Sequence[ir.Symbol] = ()
-) -> Obligation:
-    if any(has_counts(each) for each in (goal, *(fact.body for fact in facts))):
-        facts, goal = _counted(facts, goal)
-    constants: dict[str, Type] = {}
-    for formula in (*(fact.body for fact in facts), goal):
-        constants |= free_locals(formula)
-    free = tuple(ir.Variable(label, type_) for label, type_ in constants.items())
-    used = frozenset[str]().union(*(symbols_of(each) for each in (*(fact.body for fact in facts), goal)))
-    whole = signature(link, more)
-    kept = replace(whole, symbols=tuple(symbol for symbol in whole.symbols if symbol.name in used))
-    return Obligation(name, kept, tuple(facts), ir.NamedFormula(name, goal), free)
+@dataclass(slots=True)
+class _Maker:
+    """Makes the obligations of a link. Those with the same symbols share their signature."""
+
+    link: ir.Link
+    _mentioned: Mentioned = field(default_factory=Mentioned)
+    _signatures: dict[tuple[ir.Symbol, ...], Signature] = field(default_factory=dict)
+
+    def obligation(
+        self, name: str, facts: Sequence[ir.NamedFormula], goal: Term, more: Sequence[ir.Symbol] = ()
+    ) -> Obligation:
+        if any(self._mentioned.by(each).counts for each in (goal, *(fact.body for fact in facts))):
+            facts, goal = _counted(facts, goal)
+        mentions = [self._mentioned.by(each) for each in (*(fact.body for fact in facts), goal)]
+        constants: dict[str, Type] = {}
+        for each in mentions:
+            constants |= each.free
+        free = tuple(ir.Variable(label, type_) for label, type_ in constants.items())
+        used = frozenset[str]().union(*(each.symbols for each in mentions))
+        whole = signature(self.link, more)
+        symbols = tuple(symbol for symbol in whole.symbols if symbol.name in used)
+        kept = self._signatures.setdefault(symbols, replace(whole, symbols=symbols))
+        return Obligation(name, kept, tuple(facts), ir.NamedFormula(name, goal), free)
 
 
 def _counted(facts: Sequence[ir.NamedFormula], goal: Term) -> tuple[Sequence[ir.NamedFormula], Term]:

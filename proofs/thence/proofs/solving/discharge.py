@@ -1,9 +1,10 @@
 """Discharging obligations: every solver in a process of its own, with a time limit and a seed.
 
-An obligation is proved when a solver says that its negation is unsatisfiable and no solver says the opposite. If the
-first solver does not prove it within a short time, a finite countermodel is looked for before anybody waits for the
-time limit: a small one first, then, if the solver needs more than a little time, a larger one. Solvers that contradict
-each other settle nothing, and the contradiction is reported.
+An obligation is proved when a solver says that its negation is unsatisfiable and no solver says the opposite. The first
+solver is asked about what concerns the goal, see NOTE(relevant). If it does not prove the whole within a short time
+either, a finite countermodel is looked for before anybody waits for the time limit: a small one first, then, if the
+solver needs more than a little time, a larger one. Solvers that contradict each other settle nothing, and the
+contradiction is reported.
 
 NOTE(core): what follows from some of the hypotheses follows from all of them. Where one solver proves an obligation and
 another one does not within a short time, the other one is asked about the hypotheses that the first one used. It proves
@@ -13,7 +14,7 @@ the goal from these by itself: that they are enough is not taken from anybody.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import Written, smt_text
 from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
-from thence.proofs.solving.lemmas import Lemmas, core_of
+from thence.proofs.solving.lemmas import Lemmas, core_of, core_positions
+from thence.proofs.solving.relevance import Choice, relevant
 from thence.proofs.solving.solver import Answer, Check, Core, SolverName, SolverPool, solver_version
 from thence.spec.verdict import Level
 
@@ -31,6 +33,18 @@ See NOTE(effort) for what a time limit is."""
 
 QUICK_MS = 500
 """Time limit of the first solver before larger finite countermodels are looked for."""
+
+_AT_FIRST = (Choice(0.9, 1, 20), Choice(0.5, 3, 75))
+"""The hypotheses that the first solver is asked about before the whole."""
+
+_FEW = 10
+"""With at most so many hypotheses, solvers are asked about all of them at once."""
+
+_LATER = Choice(0.2, 2, 150)
+"""The same, once no small finite countermodel was found."""
+
+_CORE_MS = 2_000
+"""Time limit of a search for a core: most are found in less, and a core may be worth no more."""
 
 _SMALL_SIZES = STEP_SIZES[:6]
 """Universes with one or two messages: most obligations that are false are false in one of them."""
@@ -213,7 +227,11 @@ def discharge_all(
     """
     work = _Work(pool, obligations, options, note)
     little, quick = (min(limit, options.timeout_ms) for limit in (LITTLE_MS, QUICK_MS))
-    open_at_first = work.ask_first([*work.answers], little, "first")
+    recalled = work.ask_first([number for number in work.answers if work.recalls(number, little)], little, "first")
+    open_at_first = [number for number in work.answers if not work.proves(number) and number not in recalled]
+    for choice in _AT_FIRST:
+        open_at_first = work.ask_about_relevant(open_at_first, choice)
+    open_at_first = [*recalled, *work.ask_first(open_at_first, little, "first")]
     proved = [number for number in work.answers if number not in open_at_first]
     models: dict[int, Model] = {}
     left: dict[Hashable, list[int]] = {}
@@ -225,7 +243,8 @@ def discharge_all(
         open_ones = [number for number in front if number in work.answers]
         if look_for_models:
             models |= work.countermodels(open_ones, _SMALL_SIZES)
-        left_open = work.ask_first([number for number in open_ones if number not in models], quick)
+        left_open = work.ask_about_relevant([number for number in open_ones if number not in models], _LATER)
+        left_open = work.ask_first(left_open, quick)
         proved += [number for number in open_ones if number not in models and number not in left_open]
         if look_for_models:
             models |= work.countermodels(left_open, STEP_SIZES)
@@ -267,11 +286,40 @@ class _Work:
                     self.unsupported[number] = str(reason)
         self.answers: dict[int, dict[SolverName, Answer]] = {number: {} for number in self._named}
 
+    def recalls(self, number: int, limit_ms: int) -> bool:
+        """Whether the first solver answered within this limit before, about the whole or what is enough."""
+        memory = self._pool.memory
+        request = self._request(number, self._options.solvers[0], limit_ms, "first")
+        return memory is not None and memory.recall(request) is not None
+
     def ask_first(self, numbers: Sequence[int], limit_ms: int, core: Core = "") -> list[int]:
         """Asks the first solver about these obligations, and returns those that it does not prove."""
         first = self._options.solvers[0]
         self._ask([(number, first) for number in numbers], limit_ms, core)
         return [number for number in numbers if self.answers[number][first].status != "unsat"]
+
+    def ask_about_relevant(self, numbers: Sequence[int], choice: Choice) -> list[int]:
+        """Asks the first solver about the hypotheses that concern the goal, and returns what it does not prove so."""
+        first, seed = self._options.solvers[0], self._options.seed
+        limit_ms = min(choice.limit_ms, self._options.timeout_ms)
+        known = self._written.mentioned
+        chosen = {number: relevant(self._obligations[number], choice, known) for number in numbers}
+        asked = [(number, first) for number in numbers if len(chosen[number]) < self._most(number)]
+        texts = [
+            smt_text(self._obligations[number].with_only(chosen[number]), named=True, written=self._written)
+            for number, _ in asked
+        ]
+        requests = [Check.within(first, text, limit_ms, seed, core="first") for text in texts]
+        for number, solver, answer in self._answered(asked, requests):
+            if answer.status == "unsat":
+                used = core_positions(self._obligations[number].with_only(chosen[number]), answer.core)
+                self._take(number, solver, replace(answer, core=tuple(f"h{chosen[number][at]}" for at in used)))
+        return [number for number in numbers if not self.proves(number)]
+
+    def _most(self, number: int) -> int:
+        """Fewer hypotheses than this are asked about before all are."""
+        whole = len(self._obligations[number].hypotheses)
+        return whole * 3 // 4 if whole > _FEW else 0
 
     def settle(self, numbers: Sequence[int]) -> None:
         """Asks the solvers that decided nothing yet: about the core of what another one proved, then about the whole;
@@ -305,7 +353,7 @@ class _Work:
         """Asks for the core of each proof, where another solver is open about the obligation."""
         split = [number for number in numbers if self.proves(number) and self._open(number)]
         asked = [(number, self._prover(number)) for number in split if number not in self._cores]
-        limit_ms, seed = self._options.timeout_ms, self._options.seed
+        limit_ms, seed = min(_CORE_MS, self._options.timeout_ms), self._options.seed
         requests = [Check.within(prover, self._named[number], limit_ms, seed, core="first") for number, prover in asked]
         for number, _, answer in self._answered(asked, requests):
             self._cores[number] = answer.core

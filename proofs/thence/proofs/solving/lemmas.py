@@ -78,8 +78,7 @@ def with_hypotheses(obligation: Obligation, kept: frozenset[ir.Expr]) -> Obligat
 
 def core_of(obligation: Obligation, core: Iterable[str]) -> Obligation:
     """The obligation with the hypotheses of a core alone."""
-    kept = tuple(obligation.hypotheses[number] for number in core_positions(obligation, core))
-    return replace(obligation, hypotheses=kept)
+    return obligation.with_only(core_positions(obligation, core))
 
 
 def core_positions(obligation: Obligation, core: Iterable[str]) -> tuple[int, ...]:
