@@ -44,6 +44,17 @@ def test_what_a_relation_says_of_fewer() -> None:
     assert not come_first(machine("lock_server"))
 
 
+BLOCKED = "exists x. missing(x, m_) and (before(a_, x) or a_ = x)"
+"""That a process misses a permit of the message a, or of a later one of its sender."""
+
+
+def test_what_a_message_remembers_blocks_its_sender() -> None:
+    """`waits(m, x) := missing(x, src(m))`: a copy of what stands in the way, without any condition besides."""
+    (subject,) = specification("hybrid_multicast").machines
+    send = next(each for each in actions(subject) if each.name == "causal_send")
+    assert BLOCKED in [show_expression(each) for each in reasons_of(send, subject)]
+
+
 UNIVERSE = {"process": 1, "message": 1, "node": 3, "quorum": 2, "value": 2, "ballot": 3}
 
 

@@ -62,8 +62,9 @@ def _blocks(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
     """What stands in the way of a transition, and which message stands before that.
 
     A guard `forall y. P(y) implies Q(y, m)` blocks m while `exists y. P(y) and not Q(y, m)`; a relation that a
-    transition fills, `R(m, y) := P(y) and Q(y, m)`, remembers the same. Of a message a, `before(a, y)` says that the
-    block is due to something later than a. A function of m alone is a variable: what blocks src(m) blocks a process.
+    transition fills, `R(m, y) := Q(y, m)` or `R(m, y) := P(y) and Q(y, m)`, remembers the same. Of a message a,
+    `before(a, y)` says that the block is due to something later than a. A function of m alone is a variable: what
+    blocks src(m) blocks a process.
     """
     history = machine.delivery != "off"
     own = {symbol.name for symbol in machine.symbols}
@@ -89,7 +90,7 @@ def _remembered(action: Action, own: Collection[str]) -> Iterator[tuple[ir.Expr,
     for update in action.updates:
         if update.value.type == BOOL and len(update.binders) == 1 and update.symbol in own:
             (binder,) = update.binders
-            if isinstance(update.value, ir.Connective) and update.value.operator == "and":
+            if isinstance(update.value, ir.Apply) or _is_conjunction(update.value):
                 yield update.value, binder
 
 
@@ -190,6 +191,10 @@ def _replaced(expr: ir.Expr, old: ir.Expr, new: ir.Expr) -> ir.Expr:
 def denied(expr: ir.Expr) -> ir.Expr:
     """That the formula is false: of an implication, what it assumes and not what it says."""
     return conj((expr.left, negation(expr.right))) if _is_implication(expr) else negation(expr)
+
+
+def _is_conjunction(expr: ir.Expr) -> bool:
+    return isinstance(expr, ir.Connective) and expr.operator == "and"
 
 
 def _is_implication(expr: ir.Expr) -> TypeGuard[ir.Connective]:
