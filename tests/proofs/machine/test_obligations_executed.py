@@ -292,9 +292,9 @@ def test_an_order_the_wrong_way_round_is_found(
         compared(pool, machine, 1, 12, 120)
     monkeypatch.setattr(transitions, "with_applications", plain)
 
-    def turned(obligation: Obligation) -> Obligation:
+    def turned(obligation: Obligation, counts: Callable[[ir.Expr], bool]) -> Obligation:
         goal = replace(obligation.goal, body=_reversed(obligation.goal.body))
-        return written(replace(obligation, goal=goal))
+        return written(replace(obligation, goal=goal), counts)
 
     monkeypatch.setattr(smt.Written, "counts", lambda *_: True)
     monkeypatch.setattr(smt, "without_counts", turned)

@@ -21,7 +21,7 @@ In finite structures, where countermodels are looked for, counts are exact (`gro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 
@@ -61,28 +61,34 @@ def has_counts(expr: ir.Expr) -> bool:
     return next(_counts(expr), None) is not None
 
 
-def without_counts(obligation: Obligation) -> Obligation:
+def without_counts(obligation: Obligation, counts: Callable[[ir.Expr], bool] = has_counts) -> Obligation:
     """The obligation with functions for its counts, and the facts about them as hypotheses; see NOTE(counting).
 
-    If the result is valid, the obligation is true in every finite structure.
+    If the result is valid, the obligation is true in every finite structure. `counts`: as `has_counts`, which may have
+    been found before.
     """
-    return with_symbols(obligation)[0]
+    return with_symbols(obligation, counts)[0]
 
 
-def with_symbols(obligation: Obligation) -> tuple[Obligation, Mapping[Count, ir.Symbol]]:
+def with_symbols(
+    obligation: Obligation, counts: Callable[[ir.Expr], bool] = has_counts
+) -> tuple[Obligation, Mapping[Count, ir.Symbol]]:
     """The obligation without its counts, and the function that stands for each count."""
     formulas = (*obligation.hypotheses, obligation.goal)
-    if not any(has_counts(formula.body) for formula in formulas):
+    counting = [counts(formula.body) for formula in formulas]
+    if not any(counting):
         return obligation, {}
     symbols: dict[Count, ir.Symbol] = {}
     known = {constant.name for constant in obligation.constants}
-    *hypotheses, goal = (
-        replace(formula, body=_replaced(formula.body, known, symbols)) if has_counts(formula.body) else formula
-        for formula in formulas
-    )
-    few = frozenset[str]().union(*(_compared_with_one(formula.body) for formula in (*hypotheses, goal)))
+    changed = [
+        replace(formula, body=_replaced(formula.body, known, symbols)) if counted else formula
+        for formula, counted in zip(formulas, counting, strict=True)
+    ]
+    compared = (_compared_with_one(formula.body) for formula, counted in zip(changed, counting, strict=True) if counted)
+    few = frozenset[str]().union(*compared)
     facts = (*_facts(symbols, obligation), *_facts_about_one(symbols, few))
     signature = replace(obligation.signature, symbols=(*obligation.signature.symbols, *symbols.values()))
+    *hypotheses, goal = changed
     return replace(obligation, signature=signature, hypotheses=(*hypotheses, *facts), goal=goal), symbols
 
 

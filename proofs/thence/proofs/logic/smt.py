@@ -40,12 +40,15 @@ class Written:
         if not self.counts(obligation):
             return obligation
         if id(obligation) not in self.counted:
-            self.counted[id(obligation)] = obligation, without_counts(obligation)
+            self.counted[id(obligation)] = obligation, without_counts(obligation, self._counts)
         return self.counted[id(obligation)][1]
 
     def counts(self, obligation: Obligation) -> bool:
         """Whether anything is counted in the obligation."""
-        return any(self.mentioned.by(each.body).counts for each in (*obligation.hypotheses, obligation.goal))
+        return any(self._counts(each.body) for each in (*obligation.hypotheses, obligation.goal))
+
+    def _counts(self, formula: ir.Expr) -> bool:
+        return self.mentioned.by(formula).counts
 
     def formula(self, writer: _Writer, body: ir.Expr) -> str:
         """The text of a closed formula of the writer's obligation."""
