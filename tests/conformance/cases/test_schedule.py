@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -134,3 +137,39 @@ def test_every_kind_of_operation_is_generated(kind: type) -> None:
         settings=settings(derandomize=True, database=None, max_examples=200),
     )
     assert len(found) == 1
+
+
+DRAWN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numbers_of_others
+from hypothesis import given, seed, settings
+from thence.conformance.cases.network import Settings
+from thence.conformance.cases.schedule import schedules
+
+@seed(0)
+@settings(database=None, max_examples=200)
+@given(schedules(Settings(3, duplication=True, loss=True), 12))
+def show(schedule):
+    print(schedule)
+
+show()
+"""
+
+
+def test_a_seed_means_the_same_whatever_numbers_stand_in_loaded_modules(tmp_path: Path) -> None:
+    """Hypothesis takes numbers from 100 on from their source text: see NOTE(constants)."""
+    printed = []
+    for name, text in (("none", ""), ("many", f"NUMBERS = {list(range(100, 1000))}")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "numbers_of_others.py").write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-c", DRAWN, str(tmp_path / name)],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            check=True,
+        )
+        printed.append(done.stdout)
+    assert printed[0].count("Receive(") > 100
+    assert printed[0] == printed[1]
