@@ -289,8 +289,9 @@ class _Work:
     def recalls(self, number: int, limit_ms: int) -> bool:
         """Whether the first solver answered within this limit before, about the whole or what is enough."""
         memory = self._pool.memory
-        request = self._request(number, self._options.solvers[0], limit_ms, "first")
-        return memory is not None and memory.recall(request) is not None
+        if memory is None:
+            return False
+        return memory.recall(self._request(number, self._options.solvers[0], limit_ms, "first")) is not None
 
     def ask_first(self, numbers: Sequence[int], limit_ms: int, core: Core = "") -> list[int]:
         """Asks the first solver about these obligations, and returns those that it does not prove."""
@@ -305,14 +306,12 @@ class _Work:
         known = self._written.mentioned
         chosen = {number: relevant(self._obligations[number], choice, known) for number in numbers}
         asked = [(number, first) for number in numbers if len(chosen[number]) < self._most(number)]
-        texts = [
-            smt_text(self._obligations[number].with_only(chosen[number]), named=True, written=self._written)
-            for number, _ in asked
-        ]
+        smaller = {number: self._obligations[number].with_only(chosen[number]) for number, _ in asked}
+        texts = [smt_text(each, named=True, written=self._written) for each in smaller.values()]
         requests = [Check.within(first, text, limit_ms, seed, core="first") for text in texts]
         for number, solver, answer in self._answered(asked, requests):
             if answer.status == "unsat":
-                used = core_positions(self._obligations[number].with_only(chosen[number]), answer.core)
+                used = core_positions(smaller[number], answer.core)
                 self._take(number, solver, replace(answer, core=tuple(f"h{chosen[number][at]}" for at in used)))
         return [number for number in numbers if not self.proves(number)]
 
