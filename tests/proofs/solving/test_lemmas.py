@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.proofs.solving.rules import M, X, fact, rule, signature_of
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE
-from thence.proofs.logic.formula import forall, holds, implies, local
-from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.logic.obligation import Obligation
 from thence.proofs.prove import proofs_by
 from thence.proofs.solving.answer_cache import AnswerCache
 from thence.proofs.solving.discharge import Options, discharge_all
@@ -21,17 +20,8 @@ from thence.proofs.solving.stability import proved_obligations
 
 Specify = Callable[[str], ir.Specification]
 
-M, X = ir.Variable("m", MESSAGE), ir.Variable("x", MESSAGE)
 NAMES = ("sent", "posted", "got", "idle")
-SIGNATURE = Signature((MESSAGE,), (), tuple(ir.Symbol(name, (M,), BOOL) for name in NAMES))
-
-
-def rule(before: str, after: str) -> ir.NamedFormula:
-    return ir.NamedFormula(f"{before}_{after}", forall([M], implies(holds(before, local(M)), holds(after, local(M)))))
-
-
-def fact(name: str) -> ir.NamedFormula:
-    return ir.NamedFormula(f"is_{name}", holds(name, local(X)))
+SIGNATURE = signature_of(NAMES)
 
 
 CHAIN = Obligation(

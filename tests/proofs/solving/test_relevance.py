@@ -5,28 +5,17 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from tests.proofs.solving.rules import X, fact, rule, signature_of
 
-from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE
-from thence.proofs.logic.formula import forall, holds, implies, local
 from thence.proofs.logic.mentions import Mentioned
-from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.logic.obligation import Obligation
 from thence.proofs.solving.discharge import Options, discharge_all
 from thence.proofs.solving.relevance import Choice, relevant
 from thence.proofs.solving.solver import SolverPool
 
-M, X = ir.Variable("m", MESSAGE), ir.Variable("x", MESSAGE)
 NAMES = tuple(f"r{at}" for at in range(12))
-SIGNATURE = Signature((MESSAGE,), (), tuple(ir.Symbol(name, (M,), BOOL) for name in NAMES))
+SIGNATURE = signature_of(NAMES)
 ONLY_THE_GOAL, WIDELY = Choice(1.0, 1, 20), Choice(0.3, 3, 20)
-
-
-def rule(before: str, after: str) -> ir.NamedFormula:
-    return ir.NamedFormula(f"{before}_{after}", forall([M], implies(holds(before, local(M)), holds(after, local(M)))))
-
-
-def fact(name: str) -> ir.NamedFormula:
-    return ir.NamedFormula(f"is_{name}", holds(name, local(X)))
 
 
 def drawn(random: Random) -> tuple[Obligation, bool]:
