@@ -20,7 +20,7 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import DST, SRC
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.run.machine_run import given_symbols
-from thence.proofs.logic.counting import has_counts, none_but_one
+from thence.proofs.logic.counting import none_but_one
 from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
@@ -358,12 +358,13 @@ class _Maker:
     link: ir.Link
     _mentioned: Mentioned = field(default_factory=Mentioned)
     _signatures: dict[tuple[ir.Symbol, ...], Signature] = field(default_factory=dict)
+    _named: dict[tuple[int, tuple[Term, ...]], tuple[ir.NamedFormula, ir.NamedFormula]] = field(default_factory=dict)
 
     def obligation(
         self, name: str, facts: Sequence[ir.NamedFormula], goal: Term, more: Sequence[ir.Symbol] = ()
     ) -> Obligation:
         if any(self._mentioned.by(each).counts for each in (goal, *(fact.body for fact in facts))):
-            facts, goal = _counted(facts, goal)
+            facts, goal = self._counted(facts, goal)
         mentions = [self._mentioned.by(each) for each in (*(fact.body for fact in facts), goal)]
         constants: dict[str, Type] = {}
         for each in mentions:
@@ -375,30 +376,39 @@ class _Maker:
         kept = self._signatures.setdefault(symbols, replace(whole, symbols=symbols))
         return Obligation(name, kept, tuple(facts), ir.NamedFormula(name, goal), free)
 
+    def _counted(self, facts: Sequence[ir.NamedFormula], goal: Term) -> tuple[Sequence[ir.NamedFormula], Term]:
+        """The same with the goal about processes that have names, and facts that count about these and SELF only.
 
-def _counted(facts: Sequence[ir.NamedFormula], goal: Term) -> tuple[Sequence[ir.NamedFormula], Term]:
-    """The same with the goal about processes that have names, and facts that count about these and SELF only.
+        The facts about counts relate counts that say the same number of names, see NOTE(counting): a count for all p,
+        and one for a process with a name, are not related otherwise. Fewer facts are known then, and so less is proved.
+        Of each count of processes is known besides that no two are counted where it is at most 1.
+        """
+        variables, body = outer_foralls(goal)
+        named: dict[str, ir.Expr] = {one.name: ir.Local(one.type, f"#goal {one.name}") for one in variables}
+        processes = [SELF, *(term for term in named.values() if term.type == PROCESS)]
+        goal = substitute(body, named)
+        found: list[ir.NamedFormula] = []
+        counts: dict[ir.Quantified, None] = {}
+        for fact in facts:
+            if self._mentioned.by(fact.body).counts:
+                about = tuple(self._about(fact, processes))
+                found.extend(about)
+                counts |= dict.fromkeys(one for each in about for one in _counts_of(each.body))
+            else:
+                found.append(fact)
+        counts |= dict.fromkeys(_counts_of(goal))
+        return (*found, *(_at_most_one(count) for count in counts)), goal
 
-    The facts about counts relate counts that say the same number of names, see NOTE(counting): a count for all p, and
-    one for a process with a name, are not related otherwise. Fewer facts are known then, and so less is proved. Of each
-    count of processes is known besides that no two are counted where it is at most 1.
-    """
-    variables, body = outer_foralls(goal)
-    named: dict[str, ir.Expr] = {one.name: ir.Local(one.type, f"#goal {one.name}") for one in variables}
-    processes = [SELF, *(term for term in named.values() if term.type == PROCESS)]
-    found: list[ir.NamedFormula] = []
-    for fact in facts:
-        if not has_counts(fact.body):
-            found.append(fact)
-            continue
+    def _about(self, fact: ir.NamedFormula, processes: Sequence[Term]) -> Iterator[ir.NamedFormula]:
+        """A fact for all processes, said of each of these; each is made once."""
         outer, inside = outer_foralls(fact.body)
         if all(variable.type == PROCESS for variable in outer):
             for values in product(processes, repeat=len(outer)):
-                given = {variable.name: value for variable, value in zip(outer, values, strict=True)}
-                found.append(replace(fact, body=substitute(inside, given)))
-    goal = substitute(body, named)
-    counts = dict.fromkeys(one for formula in (*(fact.body for fact in found), goal) for one in _counts_of(formula))
-    return (*found, *(_at_most_one(count) for count in counts)), goal
+                key = id(fact), values
+                if key not in self._named:
+                    given = {variable.name: value for variable, value in zip(outer, values, strict=True)}
+                    self._named[key] = fact, replace(fact, body=substitute(inside, given))
+                yield self._named[key][1]
 
 
 def _counts_of(formula: Term) -> Iterator[ir.Quantified]:

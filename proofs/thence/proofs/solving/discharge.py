@@ -274,17 +274,17 @@ class _Work:
         self._note = note
         self._done: set[int] = set()
         self._written = Written()
-        self._named: dict[int, str] = {}
         self._cores: dict[int, tuple[str, ...]] = {}
         self._against: dict[int, tuple[SolverName, Answer]] = {}
         self.unsupported: dict[int, str] = {}
+        self.answers: dict[int, dict[SolverName, Answer]] = {}
         for number, obligation in enumerate(obligations):
             if not obligation.by_frame:
                 try:
-                    self._named[number] = smt_text(obligation, named=True, written=self._written)
+                    self._written.refuse(obligation)
+                    self.answers[number] = {}
                 except Unsupported as reason:
                     self.unsupported[number] = str(reason)
-        self.answers: dict[int, dict[SolverName, Answer]] = {number: {} for number in self._named}
 
     def recalls(self, number: int, limit_ms: int) -> bool:
         """Whether the first solver answered within this limit before, about the whole or what is enough."""
@@ -352,8 +352,8 @@ class _Work:
         """Asks for the core of each proof, where another solver is open about the obligation."""
         split = [number for number in numbers if self.proves(number) and self._open(number)]
         asked = [(number, self._prover(number)) for number in split if number not in self._cores]
-        limit_ms, seed = min(_CORE_MS, self._options.timeout_ms), self._options.seed
-        requests = [Check.within(prover, self._named[number], limit_ms, seed, core="first") for number, prover in asked]
+        limit_ms = min(_CORE_MS, self._options.timeout_ms)
+        requests = [self._whole(number, prover, limit_ms, "first") for number, prover in asked]
         for number, _, answer in self._answered(asked, requests):
             self._cores[number] = answer.core
 
@@ -401,13 +401,12 @@ class _Work:
     def _request(self, number: int, solver: SolverName, limit_ms: int, core: Core) -> Check:
         """The question; or a smaller one that was answered before and settles it."""
         obligation, seed = self._obligations[number], self._options.seed
-        text = self._named[number] if core else smt_text(obligation, written=self._written)
-        whole = Check.within(solver, text, limit_ms, seed, core=core)
+        whole = self._whole(number, solver, limit_ms, core)
         lemmas, memory = self._options.lemmas, self._pool.memory
         if memory is None or memory.recall(whole) is not None:
             return whole
         if core:
-            plain = Check.within(solver, smt_text(obligation, written=self._written), limit_ms, seed)
+            plain = self._whole(number, solver, limit_ms, "")
             if memory.recall(plain) is not None:
                 return plain
         if lemmas is None:
@@ -418,6 +417,11 @@ class _Work:
         known = Check.within(solver, smt_text(smaller), self._options.timeout_ms, seed)
         answer = memory.recall(known)
         return known if answer is not None and answer.status == "unsat" else whole
+
+    def _whole(self, number: int, solver: SolverName, limit_ms: int, core: Core) -> Check:
+        """The question about all hypotheses."""
+        text = smt_text(self._obligations[number], named=core != "", written=self._written)
+        return Check.within(solver, text, limit_ms, self._options.seed, core=core)
 
     def proves(self, number: int) -> bool:
         """Whether a solver proves the obligation, and none says the opposite."""
