@@ -13,7 +13,6 @@ from typing import assert_never
 from thence.dsl import ir
 from thence.dsl.ir.observability import judged_in_steps
 from thence.dsl.ir.traversal import nodes
-from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.local_steps import LocalStep
 from thence.dsl.run.scoped import asked_of
@@ -73,7 +72,7 @@ def explored(request: ExplorationRequest, method: Method = AS_SUITS) -> Explorat
 
 def _never(system: System) -> frozenset[str]:
     """What no step of a process does, of all that the search met."""
-    delivers = fires = False
+    delivers, fires = system.steps.delivers(), False
     acted: set[tuple[str, str | None]] = set()
     for _, before, cause, came in system.steps.taken():
         if isinstance(came, LocalStep):
@@ -81,7 +80,6 @@ def _never(system: System) -> frozenset[str]:
                 acted.add(("receives", system.packet(cause).kind))
             elif isinstance(cause, Occurrence):
                 acted.add(("does", cause.name))
-            delivers = delivers or any(isinstance(emission, Delivered) for emission in came.emissions)
             fires = fires or (cause is None and came != (before, ()))
     if delivers:
         acted.add(("delivers", None))

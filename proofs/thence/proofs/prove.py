@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
+from thence.proofs.links.witness import says_nothing
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.prover import (
@@ -269,6 +270,8 @@ def _link_proof(
         inductive[machine.name] = proved_set(noted, machine)
     noted = replace(session, note=_note(progress, link.name, "any number"))
     assessment = prove_link(noted, link, inductive[machine.name])
+    if assessment.verdict is Verdict.PROVED and (nothing := says_nothing(link)) is not None:
+        assessment = unknown(nothing, assessment.facts, assessment.text)
     wanted = Verdict.PROVED if is_claimed(link) else None
     result = Result(
         link_statement(link),

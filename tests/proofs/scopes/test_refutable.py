@@ -188,8 +188,7 @@ def test_where_nothing_is_delivered_nothing_holds() -> None:
     protocol = wrong("unicast", DELIVERS_AT_ONCE)
     idle = ir.Workload(2, (0, 0), ((1,), (0,)))
     results = explore_scope(protocol, None, idle, properties=("causal", "csps", "delivered"))
-    assert [result.verdict.value for result in results] == ["unknown", "unknown", "holds"]
-    assert "nobody sends" in results[2].facts["cannot_refute"]
+    assert [result.verdict.value for result in results] == ["unknown"] * 3
 
 
 @pytest.mark.parametrize("sending", [ir.Finite(prompt=True), ir.AnyNumber(), ir.ForEver((1, 1), prompt=True)])

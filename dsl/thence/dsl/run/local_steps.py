@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from thence.dsl.run.choices import Choices, Script, every_script
-from thence.dsl.run.execute import Emission
+from thence.dsl.run.execute import Delivered, Emission
 from thence.dsl.run.interpreter import Cause, LocalState, Reactions, Step
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
 
@@ -145,6 +145,11 @@ class LocalSteps:
         for (process, before, cause, reactions, _), came in self._taken.items():
             if not reactions:
                 yield process, before, cause, came
+
+    def delivers(self) -> bool:
+        """Whether one of these steps delivers a message."""
+        taken = (came.emissions for *_, came in self.taken() if isinstance(came, LocalStep))
+        return any(isinstance(emission, Delivered) for emissions in taken for emission in emissions)
 
     def by_script(self) -> Iterator[tuple[int, int, GivenCause, Script, LocalStep | Fault]]:
         """The same, each with its script of choices."""

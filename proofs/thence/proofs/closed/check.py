@@ -128,6 +128,8 @@ class Checker:
 
     def conclude(self) -> None:
         """Looks for runs in which what is claimed could have been violated. Raises: Rejected, where there are none."""
+        if not _moves(self.system):
+            raise Rejected("no run has a step, so nothing is known")
         for why in untried(self.system, self.properties).values():
             raise Rejected(why)
 
@@ -179,6 +181,12 @@ class Checker:
                 raise Rejected(f"state {line}: {finding.property} is not true in this state")
         if not system.sees_network:
             self._unbroken.add(state.locals)
+
+
+def _moves(system: System) -> bool:
+    """Whether some run has a step. A timer that changes nothing is none."""
+    start = system.initial()
+    return any(each.kind != "tick" or system.apply(start, each).state != start for each in system.enabled(start))
 
 
 def untried(system: System, properties: Sequence[str]) -> Mapping[str, str]:

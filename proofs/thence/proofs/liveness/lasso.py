@@ -68,12 +68,14 @@ class LassoSearch(Coverage):
         lines: the order abstraction of growing numbers; None: numbers are kept as they are.
         piles: equal packets count once or more.
         refused: for each reduction that was asked for and is not made, the reason.
+        delivers: some step that was met delivers a message.
     """
 
     lasso: Lasso | None = None
     lines: Lines | None = None
     piles: bool = False
     refused: dict[str, str] = field(default_factory=dict)
+    delivers: bool = False
 
 
 def find_lasso(
@@ -105,6 +107,7 @@ def find_lasso(
         graph = _explored(search, protocol, workload, fairness, limit, progress)
     search.states, search.transitions, search.depth = len(graph.states), graph.transitions, graph.depth
     search.why_incomplete = graph.why_incomplete
+    search.delivers = graph.system.steps.delivers()
     search.seconds = time.perf_counter() - started
     return search
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS
-from thence.dsl.ir.properties import FAULT
+from thence.dsl.ir.properties import DELIVERED
 from thence.proofs.explore.exploration import Coverage, Exploration
+from thence.proofs.liveness.lasso import LassoSearch
+
+NO_DELIVERY = "no run delivers a message"
 
 LOSS, DUPLICATION, TIMERS, EARLY_TIMERS = "loss", "duplication", "timers", "early timers"
 
@@ -31,16 +34,18 @@ def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Co
     """Why the runs of a whole search say nothing about the property; None if they do."""
     if workload.prompt and not any(kind.carries is not None for kind in protocol.packets):
         return "nothing is sent: messages go promptly, and no packet says which message it `carries`"
+    if isinstance(found, Exploration | LassoSearch) and not found.transitions and property_ not in protocol.witnesses:
+        return "no run has a step"
+    if isinstance(found, LassoSearch):
+        return None if found.delivers else NO_DELIVERY
     if not isinstance(found, Exploration):
         return None
-    if property_ == FAULT and not found.transitions:
-        return "no run has a step"
     if "rests" in found.never and any(formula.name == property_ for formula in protocol.rest):
         return "no run comes to a state in which nothing can happen any more"
     if f"gives {property_}" in found.never:
         return "no run comes to a state in which the left side of `leads to` is true"
     if f"acts {property_}" in found.never and property_ not in protocol.witnesses:
         return "no run has an action that the formula is about"
-    if property_ in (*OF_DELIVERIES, *OF_NETWORK_SENDS) and "delivers" in found.never:
-        return "no run delivers a message"
+    if property_ in (DELIVERED, *OF_DELIVERIES, *OF_NETWORK_SENDS) and "delivers" in found.never:
+        return NO_DELIVERY
     return None

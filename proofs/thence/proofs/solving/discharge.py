@@ -40,7 +40,7 @@ _AT_FIRST = (Choice(0.9, 1, 20), Choice(0.5, 3, 75))
 _FEW = 10
 """With at most so many hypotheses, solvers are asked about all of them at once."""
 
-_LATER = Choice(0.2, 2, 150)
+_LATER = (Choice(0.5, 3, 250), Choice(0.2, 3, 150))
 """The same, once no small finite countermodel was found."""
 
 _CORE_MS = 2_000
@@ -243,7 +243,9 @@ def discharge_all(
         open_ones = [number for number in front if number in work.answers]
         if look_for_models:
             models |= work.countermodels(open_ones, _SMALL_SIZES)
-        left_open = work.ask_about_relevant([number for number in open_ones if number not in models], _LATER)
+        left_open = [number for number in open_ones if number not in models]
+        for choice in _LATER:
+            left_open = work.ask_about_relevant(left_open, choice)
         left_open = work.ask_first(left_open, quick)
         proved += [number for number in open_ones if number not in models and number not in left_open]
         if look_for_models:
