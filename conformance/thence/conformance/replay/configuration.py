@@ -162,10 +162,10 @@ class Configuration:
         carried = self.replay.carried(packet)
         if carried is None:
             return True
+        if not self.logs.all_arrivals:
+            return True
         last = self.logs.last_arrival(process, carried)
-        if self.conditions.duplicating:
-            return last < 0 or not self.logs.all_arrivals
-        return last < self.places[process]
+        return last < (0 if self.conditions.duplicating else self.places[process])
 
     def hidden_arrivals(self) -> list[HiddenArrival]:
         """Every arrival from a channel that no log would show."""
@@ -220,12 +220,19 @@ class Configuration:
         return True
 
     def _take(self, process: int, channel: int, packet: int) -> None:
-        """Removes a packet that arrives; from a lossy channel that keeps its order, the packets before it, too."""
+        """Removes a packet that arrives; from a lossy channel that keeps its order, the packets before it, too. Of each
+        there may be a copy, which arrives later."""
         packets = self.channels[channel]
         at = packets.index(packet)
         kept = 0 if self.conditions.lossy and not self.conditions.reordering else at
         self.channels[channel] = packets[:kept] + packets[at + 1 :]
-        if self.conditions.duplicating and packet not in self._again[process]:
+        if self.conditions.duplicating:
+            for gone in packets[kept : at + 1]:
+                self._copied(process, gone)
+
+    def _copied(self, process: int, packet: int) -> None:
+        """From now on the packet may arrive again."""
+        if packet not in self._again[process]:
             self.arrived[process].append(packet)
             self._again[process].add(packet)
             self._mark ^= hash((packet, process))

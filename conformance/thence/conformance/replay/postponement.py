@@ -3,7 +3,8 @@
 NOTE(put off): a silent step (no log shows it, nothing is sent or delivered) changes the process's state only. It can be
 taken later if each other input of the process has the same effect before it and after it: then no run is lost. The
 condition is tested on the steps themselves, with every input that the process could have now, after any combination of
-its silent steps (of more than a few silent steps: after the first one, the first two, and so on).
+its silent steps (of more than a few silent steps: after the first one, the first two, and so on). A timer may fire more
+than once: it is part of a combination as often as that changes something.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from thence.conformance.replay.replay import Expected, Input
 
 _FEW: Final = 4
 """Number of silent steps of which every combination is tested, see NOTE(put off)."""
+
+_MOST: Final = 64
+"""Combinations that are tested. Where timers make more of them, nothing is put off."""
 
 
 class Postponement:
@@ -36,17 +40,29 @@ class Postponement:
         if known is None:
             silent = [number for number, given in enumerate(inputs) if self.is_silent(process, state, given)]
             known = self._known[key] = all(
-                self.is_silent(process, after, inputs[number])
+                at < _MOST
+                and self.is_silent(process, after, inputs[number])
                 and all(
                     self.can_swap(process, (state, after), inputs[number], other)
                     for place, other in enumerate(inputs)
                     if place not in done and place != number
                 )
-                for after, done in self._after_silent(process, state, inputs, silent)
+                for at, (after, done) in enumerate(self._after_silent(process, state, inputs, silent))
                 for number in silent
-                if number not in done
+                if number not in done and not self._is_spent(process, after, inputs[number])
             )
         return known
+
+    def _is_spent(self, process: int, state: int, given: Input) -> bool:
+        """Whether it is a timer that changes nothing now."""
+        step = self._steps.step(process, state, given)
+        return (
+            _is_timer(given)
+            and step.fault is None
+            and step.state == state
+            and not any(shadow >= 0 for shadow in step.shadows)
+            and not self._steps.deliveries(process, step)
+        )
 
     def is_silent(self, process: int, state: int, given: Input) -> bool:
         """Whether the step changes the process's state and nothing else."""
@@ -75,7 +91,8 @@ class Postponement:
             for given in silent:
                 if given not in done:
                     step = self._steps.step(process, after, inputs[given])
-                    one = (step.state, done | {given})
+                    again = _is_timer(inputs[given]) and len(silent) <= _FEW
+                    one = (step.state, done if again else done | {given})
                     if step.fault is None and one not in found:
                         found.add(one)
                         frontier.append(one)
@@ -121,3 +138,8 @@ class Postponement:
         for shadow in packets:
             channels.setdefault(self._steps.replay.packet(shadow).dst, []).append(shadow)
         return channels
+
+
+def _is_timer(given: Input) -> bool:
+    """Whether the input is that a timer fires. It may fire again."""
+    return len(given) == 1 and isinstance(given[0], str)

@@ -7,6 +7,7 @@ or altogether.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -71,8 +72,8 @@ class ProcessLogs:
         names: the execution's name of each message.
         arrivals: for each process, the place of the last arrival of a message in its log.
         deliveries: for each process, the place of the first delivery of a message in its log.
-        all_arrivals: by the logs, every message that a process delivers has arrived there before. Then the log has
-            every arrival of a message of which it has one.
+        all_arrivals: by the logs, every message that a process delivers has arrived there before, as often as it is
+            delivered. Then the log has every arrival of a message of which it has one.
     """
 
     execution: Execution
@@ -115,7 +116,8 @@ def logs_of(execution: Execution) -> ProcessLogs:
     arrivals: list[dict[str, int]] = [{} for _ in range(count)]
     deliveries: list[dict[str, int]] = [{} for _ in range(count)]
     sent = [0] * count
-    all_arrivals = True
+    unarrived: list[tuple[int, Message]] = []
+    counts: Counter[tuple[str, int, str]] = Counter()
     known: dict[str, Message] = {}
 
     def named(event: Receive | Deliver, at: int) -> str:
@@ -135,17 +137,22 @@ def logs_of(execution: Execution) -> ProcessLogs:
                 sent[process] += 1
             case Receive(sender=sender):
                 name = named(event, at)
+                counts["arrives", process, name] += 1
                 arrivals[process][name] = len(entries[process])
                 entries[process].append(Arrival(name, sender, at))
             case Deliver():
                 name = named(event, at)
-                all_arrivals = all_arrivals and (name in arrivals[process] or known[event.message].src == process)
+                counts["delivered", process, name] += 1
+                if counts["delivered", process, name] > counts["arrives", process, name]:
+                    unarrived.append((process, known[event.message]))
                 deliveries[process].setdefault(name, len(entries[process]))
                 entries[process].append(Delivery(name, at))
             case Input(name=name, arguments=arguments):
                 entries[process].append(Having(name, arguments, at))
             case _:
                 assert_never(event)
+    # A process may deliver its own message without an arrival; if this one arrives there later, it does arrive.
+    all_arrivals = all(each.src == process and each.name not in arrivals[process] for process, each in unarrived)
     return ProcessLogs(
         execution,
         tuple(map(tuple, entries)),
