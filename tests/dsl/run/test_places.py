@@ -185,3 +185,27 @@ def test_a_partial_map_has_no_entry_until_one_is_put() -> None:
 def test_a_change_of_nothing(handle: Handle, change: str) -> None:
     setup = "S := {1, 2}\nM[1] := 4\nQ.push(3)\n"
     assert handle(STATE, setup + change) == handle(STATE, setup)
+
+
+@pytest.mark.parametrize(
+    ("type_", "change"),
+    [
+        ("nat", "v := v + 1"),
+        ("set of nat", "v.add(1)"),
+        ("queue of nat", "v.push(1)"),
+        ("map nat to nat", "v[1] := 2"),
+        ("map nat to set of nat", "v[1].add(2)"),
+        ("map nat to queue of set of nat", "v[1].push({2})\nfor ref s in v[1]: s.add(3)"),
+        ("map nat to set of nat", "v[1].add(2)\nv.remove(1)"),
+        ("map nat to set of nat", "v[1] := {2, 3}\nfor ref s in v: s.remove(2)"),
+    ],
+)
+@pytest.mark.parametrize("depth", [0, 14, 15, 40])
+def test_a_variable_is_changed_at_any_depth(handle: Handle, type_: str, change: str, depth: int) -> None:
+    """Python's blocks go to 100 levels, so deep ones are functions, which have to say whose variable they change."""
+    inside = [f"{'  ' * at}if n < {at + 1}:" for at in range(depth)]
+    lines = [f"var v: {type_} = {'0' if type_ == 'nat' else 'empty'}", *inside]
+    lines += [f"{'  ' * depth}{line}" for line in change.splitlines()]
+    state = f"n: nat\nkept: {type_}"
+    straight = handle(state, "\n".join([lines[0], *change.splitlines(), "kept := v"]))["kept"]
+    assert handle(state, "\n".join([*lines, "kept := v"]))["kept"] == straight

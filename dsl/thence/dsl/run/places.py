@@ -93,7 +93,7 @@ class Place:
         after = fresh("after")
         *lines, last = self._rebuilt(lambda _: after, self.parts, fresh)
         held = lines[-1].partition(" = ")[0]
-        return [*lines, f"{after} = {change(held)}", f"if {after} is not {held}: {last}"]
+        return [*lines, f"{after} = {change(held)}", f"if {after} is not {held}:", f" {last}"]
 
     def _rebuilt(self, change: Callable[[str], str], read: tuple[Part, ...], fresh: Callable[[str], str]) -> list[str]:
         """`read` are the parts on the way whose values are read, from the root."""
