@@ -10,13 +10,14 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.proofs.closed.making import Folder, Searched, protocol_in, searched
+from tests.proofs.closed.making import Folder, Searched, checked, protocol_in, searched
 
 from thence.dsl import ir
 from thence.dsl.run.scoped import asked_of
 from thence.dsl.run.system import System
 from thence.proofs.certificate.directory import MOST_BYTES_TOGETHER
 from thence.proofs.closed import reading
+from thence.proofs.closed.check import Rejected
 from thence.proofs.closed.claim import Claim
 from thence.proofs.closed.emitted import CLAIM, LOCALS, PACKETS, STATES, Visited
 from thence.proofs.closed.reading import NotAClosedSet, read
@@ -312,6 +313,13 @@ def test_another_version_is_said(forged: Folder) -> None:
     assert found.fault is None
     assert found.reading is not None
     assert "0.0.7" in found.reading.notes[0]
+
+
+def test_nothing_is_confirmed_where_no_run_has_a_step() -> None:
+    search = searched(EAGER, replace(WORKLOAD, sends=(0,) * len(WORKLOAD.sends)))
+    assert search.found.transitions == 0
+    with pytest.raises(Rejected, match="no run has a step"):
+        checked(search.files(["fault"]))
 
 
 def test_what_was_judged_besides_leaves_no_trace(tmp_path: Path) -> None:
