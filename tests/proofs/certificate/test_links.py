@@ -11,6 +11,7 @@ from tests.proofs.certificate.conftest import Forgery
 from tests.proofs.refinement.post import POST
 
 from thence.dsl import ir
+from thence.proofs import prove
 from thence.proofs.certificate import recheck
 from thence.proofs.certificate.ids.link_id import link_id
 from thence.proofs.certificate.solver_results import Note, solve
@@ -160,7 +161,6 @@ def test_a_link_is_certified_and_confirmed(post: Path, forge: Forge) -> None:
         ("      read.add(m)\n", "      pass\n"),
         ("    if m not in read:\n      read.add(m)\n      deliver m\n", "    deliver m\n"),
         ("deliver m      is deliver(m)", "deliver m      is causal_send(m)"),
-        ("  expect proved\n", ""),
     ],
 )
 def test_another_source_is_found_out(
@@ -170,6 +170,27 @@ def test_another_source_is_found_out(
     copy = forge(post)
     copy.replace("sources/post.thence", old, new)
     copy.sign()
+    assert not copy.recheck().confirmed
+
+
+def test_a_link_need_not_claim_its_proof(post: Path, forge: Forge, remembered: Callable[[Path], None]) -> None:
+    """`thence prove FILE LINK` proves it all the same."""
+    remembered(post)
+    copy = forge(post)
+    copy.replace("sources/post.thence", "  expect proved\n", "")
+    copy.sign()
+    assert copy.recheck().confirmed
+
+
+def test_a_link_of_a_protocol_that_delivers_nothing_is_not_confirmed(
+    certify: Callable[..., Any], forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle = PROVED.replace("send LETTER(m) to m.dst", "read.add(m)")
+    with monkeypatch.context() as without:
+        without.setattr(prove, "says_nothing", lambda link: None)
+        made = certify("idle", idle, "post to posts", checked=False)[1]
+    copy = forge(made)
+    assert [each["kind"] for each in copy.manifest()["statements"]] == ["link"]
     assert not copy.recheck().confirmed
 
 
