@@ -15,7 +15,7 @@ from tests.proofs.random_overlays import drawn_links, with_overlay
 from tests.proofs.test_random_protocols import CONDITIONS, Draw
 
 from thence.dsl import ir
-from thence.dsl.ir.observability import OF_DELIVERIES
+from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS
 from thence.dsl.run import execute
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.system import System
@@ -23,6 +23,7 @@ from thence.proofs.bounded.search import search
 from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.fairness.fairness import is_decided_at_rest
+from thence.proofs.scopes.untried import NO_STEP
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
@@ -70,7 +71,13 @@ def compare(specify: Specify, seed: int, tally: Counter[str]) -> None:
         return
     cannot = {name for name, why in undecided.items() if "cannot be observed" in why or "a step is a fault" in why}
     idle = {name for name, why in undecided.items() if f"no run delivers a message within {DEPTH} steps" in why}
-    assert undecided.keys() == cannot | idle, (seed, undecided)
+    still = {name for name, why in undecided.items() if why == NO_STEP}
+    assert undecided.keys() == cannot | idle | still, (seed, undecided)
+    if still:
+        system = System(given, workload)
+        start = system.initial()
+        assert all(system.apply(start, each).state == start for each in system.enabled(start)), seed
+        idle |= still & {*OF_DELIVERIES, *OF_NETWORK_SENDS}
     if {*OF_DELIVERIES}.intersection(properties) - cannot - found.violations.keys():
         assert bool(idle) != delivers(System(given, workload)), seed
         tally["idle"] += bool(idle)

@@ -236,3 +236,12 @@ def test_a_step_at_fault_violates_nothing_else(specify: Specify) -> None:
     assert lengths == {"fault": 3, "no_creation": 4}
     explored = explore(protocol, scope.workload, ("no_creation", "fault"))
     assert lengths == {name: len(each.steps) for name, each in explored.violations.items()}
+
+
+def test_where_no_run_has_a_step_nothing_holds(specify: Specify) -> None:
+    specification = specify(
+        DEEP.replace("{body}", "n := n").replace("on causal_send(m):", "on causal_send(m) when n > 0:")
+    )
+    (protocol,), (scope,) = specification.protocols, specification.scopes
+    found = search(protocol, scope.workload, ("causal", "few", "fault"), 3, timeout_ms=ENOUGH_MS)
+    assert found.undecided == dict.fromkeys(("causal", "few", "fault"), "no run has a step")

@@ -33,6 +33,7 @@ from thence.proofs.explore.exploration import CUT_SHORT, Violation
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError
+from thence.proofs.scopes.untried import NO_STEP
 from thence.spec.words import counted
 
 MOST = Bounds(slots=32, iterations=24, number=48)
@@ -144,7 +145,11 @@ def _judge_faulty(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
 
 
 def _judge_idle(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
-    """Where no run delivers a message, what is about deliveries is undecided."""
+    """Where no run has a step, everything is undecided; where none delivers a message, what is about deliveries."""
+    if attempt.result.ended and not attempt.moves:
+        for name in goals:
+            if name not in attempt.result.violations:
+                attempt.result.undecided.setdefault(name, NO_STEP)
     if not attempt.delivers:
         for name in goals:
             if name in (*OF_DELIVERIES, *OF_NETWORK_SENDS) and name not in attempt.result.violations:
@@ -156,7 +161,8 @@ def _judge_idle(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
 class _DeepeningSearch:
     """One search under fixed bounds, step by step from the initial state. `looked`: the last depth that was checked.
 
-    `faulty`: some step is a fault, so that a run ends there. `delivers`: some step delivers a message.
+    `faulty`: some step is a fault, so that a run ends there. `delivers`: some step delivers a message. `moves`: some
+    run has a step.
     """
 
     protocol: ir.Protocol
@@ -169,6 +175,7 @@ class _DeepeningSearch:
     looked: int = -1
     faulty: bool = False
     delivers: bool = False
+    moves: bool = False
 
     def judges(self, name: str) -> bool:
         """Whether the property can be judged here; if not, that is noted."""
@@ -217,6 +224,7 @@ class _DeepeningSearch:
                     self.result.ended = True
                     self.result.depth = self.depth
                     return
+                self.moves = True
                 events = {"fault": moment.fault, **moment.violations}
                 sought = {name: where for name, where in events.items() if self._seeks(name, goals)}
                 wrong = {*sought.values(), *moment.overflow.values(), moment.fault}

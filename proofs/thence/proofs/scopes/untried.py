@@ -9,6 +9,7 @@ from thence.proofs.explore.exploration import Coverage, Exploration
 from thence.proofs.liveness.lasso import LassoSearch
 
 NO_DELIVERY = "no run delivers a message"
+NO_STEP = "no run has a step"
 
 LOSS, DUPLICATION, TIMERS, EARLY_TIMERS = "loss", "duplication", "timers", "early timers"
 
@@ -35,7 +36,7 @@ def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Co
     if workload.prompt and not any(kind.carries is not None for kind in protocol.packets):
         return "nothing is sent: messages go promptly, and no packet says which message it `carries`"
     if isinstance(found, Exploration | LassoSearch) and not found.transitions and property_ not in protocol.witnesses:
-        return "no run has a step"
+        return NO_STEP
     if isinstance(found, LassoSearch):
         return None if found.delivers else NO_DELIVERY
     if not isinstance(found, Exploration):
