@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from tests.proofs.refinement.post import POST
 
 from thence.dsl import ir
-from thence.dsl.load import load, load_bytes
 from thence.proofs.links.witness import says_nothing
 from thence.proofs.prove import is_claimed, prove_specification
 from thence.proofs.refinement.carried import carried
 from thence.spec.verdict import Verdict
+
+Specify = Callable[[str], ir.Specification]
 
 LIBRARY = (
     "cbcast", "chandy_lamport", "client_server", "cykas", "fifo", "hybrid_basic", "lamport_mutex", "mf",
@@ -40,21 +41,9 @@ conforms door to one_inside:
 NO_DELIVERY = "holds for nothing: no run was found that delivers a message"
 
 
-def specified(text: str) -> ir.Specification:
-    loaded = load_bytes(Path("said.thence"), text.encode())
-    assert loaded.specification is not None, [each.message for each in loaded.diagnostics]
-    return loaded.specification
-
-
-def loaded(name: str) -> ir.Specification:
-    found = load(name).specification
-    assert found is not None
-    return found
-
-
 @pytest.mark.parametrize("name", LIBRARY)
-def test_a_run_shows_that_a_link_of_the_library_says_something(name: str) -> None:
-    claimed = [link for link in loaded(name).links if is_claimed(link)]
+def test_a_run_shows_that_a_link_of_the_library_says_something(library: Specify, name: str) -> None:
+    claimed = [link for link in library(name).links if is_claimed(link)]
     assert claimed
     assert [says_nothing(link) for link in claimed] == [None] * len(claimed)
 
@@ -67,9 +56,9 @@ def test_a_run_shows_that_a_link_of_the_library_says_something(name: str) -> Non
         ("if m not in read:", "if m not in read and m in read:"),
     ],
 )
-def test_a_protocol_that_delivers_nothing_is_not_proved(old: str, new: str) -> None:
-    assert old in POST and says_nothing(specified(POST).links[0]) is None
-    content = specified(POST.replace(old, new))
+def test_a_protocol_that_delivers_nothing_is_not_proved(specify: Specify, old: str, new: str) -> None:
+    assert old in POST and says_nothing(specify(POST).links[0]) is None
+    content = specify(POST.replace(old, new))
     results = prove_specification(content, ["at_most_once", "post to posts"])
     (shown,) = (each for each in results if each.kind == "link")
     assert (shown.verdict, shown.facts["unknown"], shown.expected) == (Verdict.UNKNOWN, NO_DELIVERY, False)
@@ -77,6 +66,6 @@ def test_a_protocol_that_delivers_nothing_is_not_proved(old: str, new: str) -> N
 
 
 @pytest.mark.parametrize(("guard", "verdict"), [("true", Verdict.PROVED), ("open", Verdict.UNKNOWN)])
-def test_a_link_of_events_that_never_happen_is_not_proved(guard: str, verdict: Verdict) -> None:
-    results = prove_specification(specified(INSIDE.replace("GUARD", guard)))
+def test_a_link_of_events_that_never_happen_is_not_proved(specify: Specify, guard: str, verdict: Verdict) -> None:
+    results = prove_specification(specify(INSIDE.replace("GUARD", guard)))
     assert [each.verdict for each in results if each.kind == "link"] == [verdict]

@@ -146,7 +146,7 @@ def _judge_faulty(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
 
 def _judge_idle(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
     """Where no run has a step, everything is undecided; where none delivers a message, what is about deliveries."""
-    if attempt.result.ended and not attempt.moves:
+    if attempt.result.ended and attempt.looked < 1:
         for name in goals:
             if name not in attempt.result.violations:
                 attempt.result.undecided.setdefault(name, NO_STEP)
@@ -161,8 +161,7 @@ def _judge_idle(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
 class _DeepeningSearch:
     """One search under fixed bounds, step by step from the initial state. `looked`: the last depth that was checked.
 
-    `faulty`: some step is a fault, so that a run ends there. `delivers`: some step delivers a message. `moves`: some
-    run has a step.
+    `faulty`: some step is a fault, so that a run ends there. `delivers`: some step delivers a message.
     """
 
     protocol: ir.Protocol
@@ -175,7 +174,6 @@ class _DeepeningSearch:
     looked: int = -1
     faulty: bool = False
     delivers: bool = False
-    moves: bool = False
 
     def judges(self, name: str) -> bool:
         """Whether the property can be judged here; if not, that is noted."""
@@ -224,7 +222,6 @@ class _DeepeningSearch:
                     self.result.ended = True
                     self.result.depth = self.depth
                     return
-                self.moves = True
                 events = {"fault": moment.fault, **moment.violations}
                 sought = {name: where for name, where in events.items() if self._seeks(name, goals)}
                 wrong = {*sought.values(), *moment.overflow.values(), moment.fault}

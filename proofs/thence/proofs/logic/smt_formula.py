@@ -6,7 +6,7 @@ for each name, and filled in for each obligation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -40,9 +40,13 @@ class Names(dict[str, str]):
 
     def filled(self, text: str) -> str:
         """A text with its places filled in."""
-        parts = text.split(_MARK)
-        parts[1::2] = [self[place] for place in parts[1::2]]
-        return "".join(parts)
+        return self.joined(text.split(_MARK))
+
+    def joined(self, parts: Iterable[str]) -> str:
+        """The parts of a text, of which every second one is a place."""
+        filled = list(parts)
+        filled[1::2] = [self[place] for place in filled[1::2]]
+        return "".join(filled)
 
     def __missing__(self, place: str) -> str:
         match place[0]:
@@ -67,9 +71,7 @@ class SmtFormula:
 
     def text(self, names: Names) -> str:
         """The text for an obligation with these names. Raises: Unsupported."""
-        filled = list(self.parts)
-        filled[1::2] = [names[place] for place in filled[1::2]]
-        return "".join(filled)
+        return names.joined(self.parts)
 
     def refuse(self, names: Names) -> None:
         """Raises: Unsupported where a sort has no name or no order."""
