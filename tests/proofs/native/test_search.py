@@ -70,8 +70,8 @@ def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch
     for found in (three, again):
         assert (found.states, found.transitions, found.depth) == (one.states, one.transitions, one.depth)
         assert lengths(found) == lengths(one) == {"fault": 5, "csps": 6, "sps": 6, "causal": 7}
-    shown = [{name: violation.steps for name, violation in found.violations.items()} for found in (three, again)]
-    assert shown[0] == shown[1]
+    shown = [{name: violation.steps for name, violation in found.violations.items()} for found in (one, three, again)]
+    assert shown[0] == shown[1] == shown[2]
 
 
 def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:

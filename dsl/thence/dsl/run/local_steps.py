@@ -61,6 +61,14 @@ class LocalSteps:
         ):
             table.clear()
 
+    def adopt(self, other: LocalSteps, sizes: tuple[int, int]) -> None:
+        """Takes over the first numbers of other steps: so many of local states, and of packets. Here are none yet."""
+        states, packets = sizes
+        for state in other._states[:states]:
+            self.state_number(state)
+        for packet in other._packets[:packets]:
+            self.packet_number(packet)
+
     def state(self, number: int) -> LocalState:
         """The local state with this number."""
         return self._states[number]

@@ -13,6 +13,7 @@ from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.choices import TooManyOutcomes
+from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.quiescence import MOST_SETTLING, Unsettled, blocked, completed, stuck
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault
@@ -210,7 +211,9 @@ class Interpretation:
         now = time.perf_counter()
         if now - self._reported >= exploration.PROGRESS_SECONDS:
             if not self._reported:
-                self._expected_depth = expected_depth(self.request.system)
+                self._expected_depth = expected_depth(
+                    system_of(self.request.system.protocol, self.request.system.workload)
+                )
             self._reported = now
             result = self.result
             self.request.progress(

@@ -101,7 +101,7 @@ def why_not(system: System) -> str | None:
 
 
 def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> Exploration:
-    """Explores by native code. Violations are the same at every call: they are looked for by one thread.
+    """Explores by native code. The runs that show violations are those that one thread shows, whoever met them.
 
     Raises:
         ValueError: where native code cannot take the scope; `why_not` tells. NoMeasure and NotOnDisk, which are such:
@@ -110,12 +110,12 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
     reason = why_not(request.system)
     if reason is not None:
         raise ValueError(reason)
-    started = time.perf_counter()
+    started, sizes = time.perf_counter(), request.system.sizes
     engine = NativeEngine(request)
     result = engine.run(sample.capacity)
     if engine.suspects or (result.violations and engine.allotment.threads > 1 and request.storage != "disk"):
         try:
-            _look_again(request, engine)
+            _look_again(request, engine, sample.capacity, sizes)
         except KeyboardInterrupt:
             result.complete, result.why_incomplete = False, "interrupted"
         except MemoryError:
@@ -124,19 +124,23 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
     return result
 
 
-def _look_again(request: ExplorationRequest, engine: NativeEngine) -> None:
+def _look_again(request: ExplorationRequest, engine: NativeEngine, capacity: Capacity, sizes: tuple[int, int]) -> None:
     """Looks for the same violations by one thread, with all states kept.
 
-    Violations that were met by a search that forgets states, and are not met again, are unshown.
+    The search begins where the first one began: with the `capacity`, and with the first numbers of local states and of
+    packets, so many as `sizes` says. So it does what one thread does that is asked in the first place, and ends once
+    each violation is met. Violations that were met by a search that forgets states, and are not met again, are unshown.
     """
     result = engine.result
     result.unshown = frozenset(engine.suspects)
+    system, companion = System(request.system.protocol, request.system.workload), companion_of(request.system)
+    system.steps.adopt(request.system.steps, sizes)
+    if companion is not None:
+        system.companion = companion.again(system)
     again = replace(
-        request, system=System(request.system.protocol, request.system.workload), properties=frozenset(engine.refuted),
-        stop_when_refuted=True, storage="exact",
-        resources=Resources(request.resources.memory, threads=1),
+        request, system=system, storage="exact", resources=Resources(request.resources.memory, threads=1), keep=None,
     )  # fmt: skip
-    repetition = NativeEngine(again).run(engine.capacity)
+    repetition = NativeEngine(again, until=frozenset(engine.refuted)).run(capacity)
     repeated = repetition.violations
     if repetition.why_incomplete == "interrupted":
         result.complete, result.why_incomplete = False, "interrupted"
@@ -149,10 +153,12 @@ def _look_again(request: ExplorationRequest, engine: NativeEngine) -> None:
 class NativeEngine:
     """One exploration by native code. `capacity` is that of the last layout, `search` the last search.
 
+    `until`: the search ends with the layer in which the last of these properties is refuted, if there are any.
     `suspects`: the properties that some run violates, by a search that forgets states.
     """
 
     request: ExplorationRequest
+    until: frozenset[str] = frozenset()
     allotment: Allotment = field(init=False)
     capacity: Capacity = field(init=False)
     result: Exploration = field(init=False)
@@ -308,7 +314,10 @@ class NativeEngine:
         keep(self.request.system, states, () if symmetry is None else symmetry.group)
 
     def _attempt(self) -> bool:
-        """One search; whether it comes to its end. Where it must start again, the cause is removed."""
+        """One search; whether it comes to its end. Where it must start again, the cause is removed.
+
+        A violation is shown by the first search that meets it: a layout does not change how short a run is.
+        """
         measure = self._table.measure
         try:
             self._explore()
@@ -317,6 +326,7 @@ class NativeEngine:
             return False
         except Asymmetric as found:
             self._refuse("symmetry", str(found))
+            self.result.violations.clear()
             self._use_table(measure)
             return False
         except Regress:
@@ -325,7 +335,8 @@ class NativeEngine:
 
     def _explore(self) -> None:
         request = self.request
-        self.result.violations.clear()
+        if request.storage == "disk":
+            self.result.violations.clear()  # the files name the states that show them, so all are met anew
         self.suspects.clear()
         self.result.undecided.clear()
         self._sieves.clear()
@@ -338,6 +349,8 @@ class NativeEngine:
             self._violated(search, name, 0, by_action=by_action)
         while search.advance(self._pause):
             self._judge(search)
+            if self.until and self.until <= self.refuted:
+                raise Stopped("every violation is met")
             self._pause()
         self._judge(search)
         self._judge_endless(search)
