@@ -61,7 +61,8 @@ def explore(
     result.never = _never(used)
     if workload.programs and result.complete:
         result.never |= _in_no_run(used, result.never)
-    result.order_matters = order_matters(used)
+    if result.complete:
+        result.order_matters = order_matters(used)
     return result
 
 

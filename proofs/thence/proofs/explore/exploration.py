@@ -101,7 +101,8 @@ class Exploration(Coverage):
     is not among them. `memory` is what the store took in bytes at most, where that is known. `storage` is what was
     kept. `unshown` are properties that some run violates which could not be found again with the memory that there is.
     `undecided` says of properties that are not violated why that does not mean that they hold.
-    `order_matters` names a handler of which some step depends on the order in which sets are visited.
+    `order_matters` names a handler of which some step depends on the order in which sets are visited: of a
+    search that is complete, since nobody asks it of others.
     `never` has what no step that was met does: `delivers`, `fires` a timer; and `rests`, where no state was judged in
     which nothing can happen any more; and `gives NAME`, where the left side of a promise's `leads to` was never true;
     and `acts NAME`, where the action of a formula about one was never met.
