@@ -165,7 +165,7 @@ def _single(result: Recording, svg: str | None) -> Output:
         write_text(svg, result.picture)
         text += f"{svg} written\n"
     elif svg is not None:
-        text += f"nothing is wrong; {svg} is not written\n"
+        text += f"no finding to draw; {svg} is not written\n"
     code = {Verdict.REFUTED: 1, Verdict.UNKNOWN: UNKNOWN}.get(result.verdict, 0)
     return Output((result,), text=text, exit=code, table=False)
 
