@@ -110,7 +110,8 @@ def test_what_is_not_fair_is_named_and_not_counted_where_the_scope_gives_enough(
     )
     few = judged(lazy, requests(lazy, 0, 1), "opens")
     assert few.facts["asks_for_more"] == (
-        "with `request` twice at p1 (the scope says once), `opens` comes, but `request` need not happen: not declared fair"
+        "with `request` twice at p1 (the scope says once), `opens` comes, "
+        "but `request` need not happen: not declared fair"
     )
 
 
