@@ -89,4 +89,4 @@ def test_why_not_is_said(thence: Thence, tmp_path: Path) -> None:
     again = PICKS.replace("picks", "picks_again")
     file.write_text(PICKS + again)
     ran = thence("explore", str(file), "--processes", "3", "--sends", "2", "--property", "fifo")
-    assert "not reduced by symmetry: picks scope, picks_again scope: what p0 and p1 do" in ran.out
+    assert "not reduced by symmetry: picks, picks_again: what p0 and p1 do" in ran.out

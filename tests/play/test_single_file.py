@@ -39,6 +39,40 @@ def test_a_counterexample_is_kept_with_its_states_and_what_properties_say() -> N
     assert len(text.encode()) < MOST_BYTES
 
 
+STUCK = """protocol stuck:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j: pass
+  property causal
+  eventually delivered
+"""
+
+
+def test_a_counterexample_says_what_it_refutes(tmp_path: Path) -> None:
+    own = tmp_path / "stuck.thence"
+    own.write_text(STUCK)
+    said = {}
+    for name, options in {
+        "rst": {"mutant": "no_merge", "scope": "two"},
+        str(own): {},
+        "cykas": {"scope": "starvation"},
+    }.items():
+        found = explore(name, **options)
+        for result in found:
+            if result.counterexample:
+                page = single_file(
+                    load(name), start_of(found.targets[0]), result.steps, cycle_of(result), result.facts["property"]
+                )
+                assert kept(page)["refuted"] is True
+                said[result.facts["property"], Path(name).stem] = kept(page)["kept"]["said"]
+    assert said["causal", "rst"] == "causal is refuted: p2 delivers m1.1 before m0.1, which is in its causal past"
+    assert said["delivered", "stuck"].startswith("delivered is refuted: nothing is in flight, and p")
+    assert said["delivered", "cykas"] == "delivered is refuted: the steps in the frame are repeated for ever"
+    other = kept(single_file(load("mf"), {"scenario": "mf_figure_2"}))
+    assert (other["refuted"], other["kept"]["said"]) == (False, "")
+
+
 def test_a_lasso_keeps_its_turn() -> None:
     found = explore("cykas", scope="starvation")
     shown = next(each for each in found if each.counterexample)

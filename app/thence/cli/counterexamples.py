@@ -93,5 +93,6 @@ def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files)
         content = pytest_file(here(file), protocol, mutant or None, settings, property_, recorded)
         write_text(files.pytest, content)
     if files.html is not None:
-        write_text(files.html, single_file(load(file), start_of(target), recorded, cycle_of(result)))
+        page = single_file(load(file), start_of(target), recorded, cycle_of(result), property_)
+        write_text(files.html, page)
     return ""

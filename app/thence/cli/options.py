@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -27,12 +27,14 @@ OneScope = Annotated[Optional[str], typer.Option("--scope", help="A scope of the
 MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, in place of its subject.")]  # noqa: UP045
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
-Verbose = Annotated[
-    int,
-    typer.Option(
-        "--verbose", "-v", count=True, help="Show every statement; with -vv also every expected counterexample."
-    ),
-]
+
+
+def verbosity(shows: str) -> Any:
+    """The option -v of a command, with what it shows."""
+    return typer.Option("--verbose", "-v", count=True, help=shows)
+
+
+Verbose = Annotated[int, verbosity("Show every statement; with -vv also every expected counterexample.")]
 NoPackets = Annotated[bool, typer.Option("--no-packets", help="Leave control packets out of the diagrams.")]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
 

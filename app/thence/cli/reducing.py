@@ -29,7 +29,8 @@ def _refused(results: Sequence[Result]) -> Iterator[str]:
     """Each reason once, with its scopes; small scopes are never reduced, and are left out."""
     reasons: dict[tuple[str, str], dict[str, None]] = {}
     for result in results:
-        where = f"{result.subject} {result.name.rpartition(': ')[0]}"
+        scope = result.facts.get("scope") or {}
+        where = f"{result.subject} {scope.get('name') or ''}".strip()
         for name, why in result.facts.get("refused", {}).items():
             if why != FEW:
                 reasons.setdefault((name, why), {})[where] = None

@@ -37,12 +37,13 @@ class Runs:
             return self._add_countermodel(loaded, result, steps)
         if begun is None or result.verdict is not Verdict.REFUTED or not (steps or "scenario" in begun):
             return None
-        identity = json.dumps([loaded.path.name, begun, steps])
+        identity = json.dumps([loaded.path.name, begun, steps, result.facts.get("property")])
         if identity in self._known:
             return self._known[identity]
         given = None if "scenario" in begun else steps
         try:
-            config = config_of(backend, loaded, begun, given, cycle_of(result))
+            refuted = "" if given is None else str(result.facts.get("property", ""))
+            config = config_of(backend, loaded, begun, given, cycle_of(result), refuted)
         except NotKept:  # a run of an abstraction is none of the protocol in a scope
             return None
         return self._keep(identity, config)

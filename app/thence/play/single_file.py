@@ -39,14 +39,20 @@ def cycle_of(result: Result) -> int:
 
 
 def single_file(
-    loaded: Loaded, start: Mapping[str, Any], steps: Sequence[Mapping[str, Any]] | None = None, cycle: int = 0
+    loaded: Loaded,
+    start: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]] | None = None,
+    cycle: int = 0,
+    refuted: str = "",
 ) -> str:
     """The player with one run: of the recorded steps, or where there are none, what begins there.
+
+    `refuted` is the property whose counterexample it is; empty: it is none.
 
     Raises:
         NotKept: the file, the beginning or a step is at fault.
     """
-    config = config_of(Backend(), loaded, start, steps, cycle)
+    config = config_of(Backend(), loaded, start, steps, cycle, refuted)
     run = config["kept"]["run"]
     return page(config, title=f"{run['scenario'] or run['subject']}: Thence player")
 
@@ -57,6 +63,7 @@ def config_of(
     start: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]] | None = None,
     cycle: int = 0,
+    refuted: str = "",
 ) -> dict[str, Any]:
     """The configuration of the page with one run, as `single_file`. The backend keeps the text from run to run."""
     name = loaded.path.name.removesuffix(".thence")
@@ -75,9 +82,32 @@ def config_of(
     command = " ".join(["thence play", file, *_options(start)])
     kept = {
         "rules": backend.about({})["rules"], "name": name, "text": text, "summary": spec["summary"], "judged": judged,
-        "command": command, "run": {**run, "cycle": cycle},
+        "command": command, "run": {**run, "cycle": cycle}, "said": _said(refuted, judged[-1], cycle),
     }  # fmt: skip
-    return {"mode": "kept", "name": name, "at": length, "start": dict(start), "command": command, "kept": kept}
+    return {
+        "mode": "kept",
+        "name": name,
+        "at": length,
+        "start": dict(start),
+        "command": command,
+        "kept": kept,
+        "refuted": bool(refuted),
+    }
+
+
+def _said(refuted: str, last: Mapping[str, Any] | None, cycle: int) -> str:
+    """The line that says what a counterexample refutes, and why; empty for other runs. `last` judges its last state."""
+    if not refuted:
+        return ""
+    answers = () if last is None else last["answers"]
+    why = next((each["why"] for each in answers if each["property"] == refuted and each["standing"] == "violated"), "")
+    if not why and cycle:
+        why = (
+            "the steps in the frame are repeated for ever"
+            if cycle > 1
+            else "the step in the frame is repeated for ever"
+        )
+    return f"{refuted} is refuted: {why}" if why else f"{refuted} is refuted by this run"
 
 
 def _answer(backend: Backend, method: str, asked: Mapping[str, Any]) -> dict[str, Any]:

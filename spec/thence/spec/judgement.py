@@ -83,6 +83,11 @@ class Judgement:
         """All findings kept: violations, gaps, duplicates, phantoms, then what is stuck."""
         return self.violations + self.gaps + self.duplicates + self.phantoms + self.undelivered
 
+    @property
+    def first_finding(self) -> Finding | None:
+        """The finding that a picture shows: the first one; None where nothing is wrong."""
+        return next(iter(self.findings()), None)
+
     def to_json(self) -> dict[str, Any]:
         """The verdict and its detail, as JSON values."""
         first, gap = self.first_violation, self.gaps[0] if self.gaps else None

@@ -15,7 +15,7 @@ _limits: list[dict[str, Any]] = [
     {},
     {"not_tried": ["loss", "duplication", "early timers"]},
     {"cannot_refute": "no two messages have two destinations in common"},
-    {"asks_for_more": "with `request` twice at p1 (the scope says once) `opens` comes"},
+    {"asks_for_more": "with `request` twice at p1 (the scope says once), `opens` comes"},
     {"set_order": {"handler": "receive", "any_order": "unknown"}},
     {"bound": {"steps": 6}},
     {"unknown": "ended at the limit of 20,000 states, of which 1,204 wait to be expanded"},

@@ -62,7 +62,7 @@ def test_the_end_of_its_process_is_a_finding(isolated: Any, name: str, kind: str
         (2, "raises SystemExit: 4"),
         (3, "returns 'dear', which is neither Send nor Deliver"),
         (4, "sends a packet to 7; there are processes 0 to 2"),
-        (5, "reports a delivery from 'p1', which is not the number of a process"),
+        (5, 'reports a delivery from "p1", which is not the number of a process'),
     ],
 )
 def test_what_is_wrong_with_its_answers_is_a_finding(isolated: Any, sends: int, said: str) -> None:

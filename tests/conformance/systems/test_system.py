@@ -140,7 +140,7 @@ def test_standard_error_fills_no_disk(make: Make, tmp_path: Path, monkeypatch: p
 def test_a_second_answer_is_noticed_at_once(make: Make) -> None:
     [finding] = run_case(make("twice", 1), ONE, Settings()).findings
     assert finding.kind == "crash"
-    assert """answers, and goes on with '{"events": []}' before it is asked""" in finding.text
+    assert """answers '{"events": []}', and goes on with '{"events": []}' before it is asked""" in finding.text
 
 
 def test_what_comes_after_the_last_reply_is_noticed_too(make: Make) -> None:

@@ -18,11 +18,21 @@ from thence.dsl.text.diagnostics import CODES, Diagnostic, nearest
 from thence.dsl.text.parse import parse
 
 HEAD = "protocol p:\n  message MSG(m: message) carries m\n  state:\n"
+MACHINE = (
+    "machine k:\n  delivery off\n  relation busy()\n  transition take():\n    require not busy()\n    busy() := true\n"
+    "  invariant fine: busy() or not busy()\n"
+)
 STATE = ("last: option of message", "mode: nat", "box: queue of message", "clock: map process to nat")
 USED = ("last := some(m)", "mode := 1", "box.push(m)", "clock[self] := 1")
 END = "    send MSG(m) to m.dst\n  on receive MSG(m) from j:\n    deliver m\n"
 
 FOREIGN = [
+    ("if box subset box: return", "`forall x in a. x in b`"),
+    ("if (box subset box): return", "`forall x in a. x in b`"),
+    ("box := box union box", "`for x in b: a.add(x)`"),
+    ("if mode mod 2 = 0: return", "no remainder"),
+    ("mode := mode max 2", "`max(a, b)`"),
+    ("if box contains m: return", "`x in box`"),
     ("last := None", "`none`"),
     ("if last is None: return", "`none`"),
     ("if last == null: return", "`=`"),
@@ -88,6 +98,24 @@ MEMBERS = [
     ("record R: a: list of nat", "`queue of T`"),
     ("property casual", "`causal`"),
     ("function f(): nat", "`procedure"),
+    ("record R: a: nat, b: nat", "separated by `;`"),
+    ("property mine: forall p: process. mode@p < 3", "`invariant NAME: P`"),
+]
+
+OF_A_MACHINE = [
+    ("init: busy()", "`not started()`"),
+    ("initially busy()", "`not started()`"),
+    ("relation free() = true", "`not started()`"),
+    ("function f(): nat := 3", "`not started()`"),
+    ("state:\n    a: nat", "`relation r(p: process)`"),
+    ("var a: nat", "`relation r(p: process)`"),
+    ("on receive MSG(m) from j:\n    pass", "`transition name(...):`"),
+    ("message MSG(m: message)", "`transition name(...):`"),
+    ("periodically:\n    pass", "`transition name(...):`"),
+    ("procedure f():\n    pass", "`transition name(...):`"),
+    ("record R: a: nat", "a function for each field"),
+    ("property causal", "`prove causal`"),
+    ("prove exclusion: forall p, q. p = q", "`invariant NAME: P`"),
 ]
 
 
@@ -115,6 +143,17 @@ def test_words_of_other_languages_have_a_hint(line: str, word: str) -> None:
 def test_lines_of_a_protocol_have_a_hint(line: str, word: str) -> None:
     first = errors(f"{in_a_handler('pass')}  {line}\n")[0]
     assert word in " ".join((first.message, *first.notes))
+
+
+@pytest.mark.parametrize(("line", "word"), OF_A_MACHINE, ids=[line.partition("\n")[0] for line, _ in OF_A_MACHINE])
+def test_lines_of_a_machine_have_a_hint(line: str, word: str) -> None:
+    first = errors(f"{MACHINE}  {line}\n")[0]
+    assert word in " ".join((first.message, *first.notes))
+
+
+def test_a_machine_may_start_as_the_hint_says() -> None:
+    started = "  relation started()\n  transition start():\n    require not started()\n    started() := true\n"
+    assert errors(f"{MACHINE}{started}") == []
 
 
 def test_no_type_is_proposed_for_an_unbound_variable() -> None:

@@ -104,35 +104,39 @@ def test_more_than_is_tried_is_not_named() -> None:
 def test_what_is_not_fair_is_named_and_not_counted_where_the_scope_gives_enough() -> None:
     lazy = votes(2, fair=False)
     enough = judged(lazy, requests(lazy, 0, 2), "opens")
-    assert enough.facts["asks_for_more"] == "with `request` `opens` comes, but `request` need not happen: not fair"
+    assert (
+        enough.facts["asks_for_more"]
+        == "with `request`, `opens` comes, but `request` need not happen: not declared fair"
+    )
     few = judged(lazy, requests(lazy, 0, 1), "opens")
     assert few.facts["asks_for_more"] == (
-        "with `request` twice at p1 (the scope says once) `opens` comes, but `request` need not happen: not fair"
+        "with `request` twice at p1 (the scope says once), `opens` comes, "
+        "but `request` need not happen: not declared fair"
     )
 
 
 def test_a_run_that_would_go_on_is_not_at_rest() -> None:
     protocol = votes(2)
     said = judged(protocol, requests(protocol, 0, 1), "opened").facts["asks_for_more"]
-    assert said == "with `request` once at p0 (the scope says never) the run does not end there"
+    assert said == "with `request` once at p0 (the scope says never), the run does not end there"
     lazy = votes(2, fair=False)
     assert "asks_for_more" not in judged(lazy, requests(lazy, 0, 1), "opened").facts
 
 
 @pytest.mark.parametrize(
-    ("fair", "rest"), [(", causal_send", ""), ("", ", but `causal_send` need not happen: not fair")]
+    ("fair", "rest"), [(", causal_send", ""), ("", ", but `causal_send` need not happen: not declared fair")]
 )
 def test_messages_count_as_inputs_do(fair: str, rest: str) -> None:
     late = protocol_of(LATE.format(fair=fair))
     said = judged(late, workload_for(late, (1, 0)), "delivered").facts["asks_for_more"]
-    assert said == f"with `causal_send` twice at p0 (the scope says once) `delivered` comes{rest}"
+    assert said == f"with `causal_send` twice at p0 (the scope says once), `delivered` comes{rest}"
 
 
 def test_a_deadlock_that_an_input_ends() -> None:
     permit = protocol_of(PERMIT)
     few = replace(workload_for(permit, (3, 0)), inputs=(ir.InputUse("free", (1, 0)),))
     said = judged(permit, few, "deadlock_free").facts["asks_for_more"]
-    assert said == "with `free` twice at p0 (the scope says once) more can happen"
+    assert said == "with `free` twice at p0 (the scope says once), more can happen"
 
 
 def test_a_mutant_that_is_expected_to_be_refuted_is_not_gone_on_with() -> None:

@@ -19,25 +19,25 @@ VIOLATION = """\
 causal: p2 delivers c before a (a -> b -> c)
 
     p0              p1              p2
- 0  ■a→2            │               │   a is sent
- 1  ■b→1            │               │   a -> b
- 3  ├───────b──────▶●               │   p1 knows b
- 4  │               ■c→2            │   b -> c
- 5  │               ├───────c──────▶●   <== before a
- 6  ├───────────────┼───────a──────▶●   a, too late
+ 1  ■a→2            │               │   a is sent
+ 2  ■b→1            │               │   a -> b
+ 4  ├───────b──────▶●               │   p1 knows b
+ 5  │               ■c→2            │   b -> c
+ 6  │               ├───────c──────▶●   <== before a
+ 7  ├───────────────┼───────a──────▶●   a, too late
 
 ■ causal send to   ● delivery
 """
 
 BUFFERED = """\
     p0              p1
- 0  ■a→1            │
- 1  ■b→1            │
- 2  ├───────b──────▶○
- 3  │               ■c→0
- 4  ●◀──────c───────┤
- 6  ├───────a──────▶●
- 7  │               ●b
+ 1  ■a→1            │
+ 2  ■b→1            │
+ 3  ├───────b──────▶○
+ 4  │               ■c→0
+ 5  ●◀──────c───────┤
+ 7  ├───────a──────▶●
+ 8  │               ●b
 
 ■ causal send to   ● delivery   ○ arrival   ┊ a message waits
 """

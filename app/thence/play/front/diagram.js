@@ -159,10 +159,7 @@ export class Diagram {
     }
     for (let step = first; step <= last; step += 1) {
       const violated = step > 0 && (run.steps[step - 1].violations || []).some((each) => each.claimed);
-      const shown = step % 5 === 0 || step === this.at || violated;
-      if (shown) {
-        found.push(svg("text", { x: this.x(step), y: 16, class: `number${violated ? " wrong" : ""}${step === this.at ? " here" : ""}` }, step === 0 ? "start" : String(step)));
-      }
+      found.push(svg("text", { x: this.x(step), y: 16, class: `number${violated ? " wrong" : ""}${step === this.at ? " here" : ""}` }, step === 0 ? "start" : String(step)));
     }
     found.push(svg("line", { x1: x, y1: 22, x2: x, y2: this.height - 4, class: "cursor" }));
     const cycle = run.head.cycle;

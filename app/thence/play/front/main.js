@@ -328,7 +328,7 @@ class Player {
 
   /** What a file holds beside its run: what is said of it, and the run that stands below it. A recording has no text. */
   showKept(kept) {
-    if (kept.said) this.tell(kept.said, this.run.violations.length > 0);
+    if (kept.said) this.tell(kept.said, this.run.violations.length > 0 || this.config.refuted === true);
     this.root.classList.toggle("without-source", kept.text === "");
     this.places.hidden = kept.text === "";
     for (const id of ["link", "keep", "scenario"]) /** @type {HTMLElement} */ (document.getElementById(id)).hidden = true;

@@ -57,7 +57,6 @@ def _judged(name: str, reader: Callable[[], Trace], against: ReferenceProtocol |
 
 
 def _by_the_oracle(name: str, trace: Trace, judgement: Judgement) -> Result:
-    violation = judgement.first_violation
     return Result(
         name="causal delivery",
         kind="trace",
@@ -67,8 +66,14 @@ def _by_the_oracle(name: str, trace: Trace, judgement: Judgement) -> Result:
         expected=judgement.faultless,
         facts=judgement.to_json(),
         explanation="\n".join(str(finding) for finding in judgement.findings()[:_SHOWN]),
-        picture="" if violation is None else draw_svg(*in_view(trace.execution, highlight_of(violation))),
+        picture=_picture(trace, judgement),
     )
+
+
+def _picture(trace: Trace, judgement: Judgement) -> str:
+    """The first finding as SVG; empty where there is none."""
+    first = judgement.first_finding
+    return "" if first is None else draw_svg(*in_view(trace.execution, highlight_of(first)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,7 @@ class ReferenceProtocol:
             expected=verdict is Verdict.TESTED,
             facts={**judgement.to_json(), **_facts(replay.protocol.name, answer, verdict)},
             explanation="\n".join(lines),
-            picture="" if highlight is None else draw_svg(shown, highlight),
+            picture=_picture(trace, judgement) if highlight is None else draw_svg(shown, highlight),
         )
 
 

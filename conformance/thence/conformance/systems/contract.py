@@ -331,6 +331,6 @@ def printable(text: str) -> str:
 
 
 def shortened(value: object) -> str:
-    """A JSON value for people."""
-    text = printable(repr(value))
+    """A JSON value for people, as JSON."""
+    text = printable(json.dumps(value, ensure_ascii=False, default=repr))
     return text if len(text) <= 80 else text[:79] + "…"

@@ -130,7 +130,8 @@ class OsProcess:
         self._write(lines, until, limit_s)
         replies = [self._read_line(until, limit_s) for _ in range(count)]
         if self._buffer:
-            raise self._failed("crash", f"answers, and goes on with {shown(bytes(self._buffer))} before it is asked")
+            twice = f"answers {shown(replies[-1])}, and goes on with {shown(bytes(self._buffer))} before it is asked"
+            raise self._failed("crash", f"{twice} (standard output is for answers only)")
         return replies
 
     def part(self) -> None:

@@ -256,7 +256,10 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
     stated = (*machine.prove, *machine.invariants, *machine.stable, *machine.reachable, *machine.eventually)
     if not stated:
         report(
-            "E0515", machine.name.span, f"machine `{machine.name.text}` has nothing to prove", "write `prove causal`"
+            "E0515",
+            machine.name.span,
+            f"machine `{machine.name.text}` has nothing to prove",
+            "write `prove causal`, or a formula: `invariant NAME: P`",
         )
     return tuple(names)
 

@@ -164,7 +164,44 @@ MEMBERS = {
     **dict.fromkeys(("action", "rule", "step", "next"), "in a machine write `transition name(...):`"),
     **dict.fromkeys(("struct", "tuple"), "write `record Name: ...`"),
 }
-"""Words that begin a line of a protocol or machine."""
+"""Words that begin a line of a protocol, and those of a machine that `MACHINE_MEMBERS` does not have."""
+
+FIRST_VALUES = (
+    "every relation is false at first and every function zero; a system that starts otherwise has a "
+    "`transition start()` that requires `not started()`"
+)
+"""How a machine starts."""
+
+_RELATION = "what a machine remembers is `relation r(p: process)` or `function f(p: process): nat`"
+_TRANSITION = "a machine has no handlers and no packets: a step is `transition name(...):`"
+
+MACHINE_MEMBERS = {
+    **dict.fromkeys(("init", "initial", "initially", "initialize"), FIRST_VALUES),
+    **dict.fromkeys(("variables", "vars", "var", "locals", "fields", "state"), _RELATION),
+    **dict.fromkeys(("msg", "packet", "message", "channel", "chan", "network"), _TRANSITION),
+    **dict.fromkeys(("on", "receive", "when", "upon", "handle", "handler", "send", "broadcast"), _TRANSITION),
+    **dict.fromkeys(("periodically", "every", "timer", "timeout", "after"), _TRANSITION),
+    **dict.fromkeys(
+        ("fun", "method", "sub", "routine", "procedure"), "write `transition name(...):`, or for a value `def`"
+    ),
+    **dict.fromkeys(("struct", "tuple", "record"), "a machine has no records: write a function for each field"),
+    **dict.fromkeys(("property", "theorem", "lemma"), "write `prove causal`, or a formula: `invariant name: ...`"),
+}
+"""Words that begin a line of a machine."""
+
+OPERATORS = {
+    **dict.fromkeys(("subset", "subseteq", "issubset"), "write `forall x in a. x in b`"),
+    **dict.fromkeys(("union", "cup"), "write `for x in b: a.add(x)`"),
+    **dict.fromkeys(
+        ("intersect", "intersection", "cap", "setminus", "minus"), "write `for x in b: ...`, with `.remove(x)`"
+    ),
+    **dict.fromkeys(("mod", "rem", "div"), "numbers take `+` and `-`; there is no division and no remainder"),
+    **dict.fromkeys(("max", "min"), "write `max(a, b)` or `min(a, b)`"),
+    **dict.fromkeys(("contains", "has", "includes"), _CONTAINS),
+    "notin": "write `x not in box`",
+    "equals": "equality is `=`",
+}
+"""Words between two values."""
 
 TYPES = {
     **dict.fromkeys(("int", "integer", "uint", "long", "number", "natural"), "numbers are `nat`"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
-from thence.dsl.text.foreign import FIELDS, MEMBERS, STATEMENTS, TYPES, hint
+from thence.dsl.text.foreign import FIELDS, FIRST_VALUES, MACHINE_MEMBERS, MEMBERS, OPERATORS, STATEMENTS, TYPES, hint
 from thence.dsl.text.line_structure import STRUCTURE, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
@@ -101,6 +101,8 @@ class _Case:
             if self.text == "when":
                 note = "only the application can wait; what has arrived or fired is looked at by an `if` in the handler"
             return self.fault("E0131", f"{self.found()} does not fit here", note=note)
+        if notes := self.foreign_operator():
+            return self.fault("E0131", f"{self.found()} is no operator", notes=notes)
         expected = sorted(self.accepted)[:8]
         return self.fault(
             "E0131",
@@ -295,11 +297,17 @@ class _Case:
         known = text in self.automaton.keywords or "SEND" not in self.openers
         return () if known else hint(STATEMENTS, text)
 
+    def foreign_operator(self) -> tuple[str, ...]:
+        """How this language writes a word of another one that stands between two values."""
+        return hint(OPERATORS, self.text) if "AND" in self.accepted else ()
+
     def foreign_meaning(self, text: str) -> tuple[str, ...]:
         """What a word means that begins a line and has no meaning there."""
         if "SEND" in self.openers:
             return hint(STATEMENTS, text)
-        return hint(MEMBERS, text) if {"PROCEDURE", "TRANSITION"} & self.openers else ()
+        if "TRANSITION" in self.openers:
+            return hint(MACHINE_MEMBERS, text) or hint(MEMBERS, text)
+        return hint(MEMBERS, text) if "PROCEDURE" in self.openers else ()
 
     def misspelt_handler(self) -> Slip | None:
         """`on recieve MSG(m) from j`: no input, since a packet follows."""
@@ -336,7 +344,7 @@ class _Case:
         near = nearest(text, choices)
         here = "here can stand: " + ", ".join(f"`{word}`" for word in choices)
         if text in self.automaton.keywords:
-            notes = (*(did_you_mean(text, choices) or self.foreign_meaning(text)), here)
+            notes = (*(self.foreign_meaning(text) or did_you_mean(text, choices)), here)
             return self.fault("E0114", f"`{text}` cannot stand here", at=span_of(self.first), notes=notes)
         if near is None:
             notes = (*self.foreign_meaning(text), here)
@@ -461,6 +469,7 @@ class _Case:
         if self.depth() == 0 or not {"COMMA", "RPAR", "RSQB", "RBRACE"} & self.accepted:
             return None
         note = "write `exists x in S. P` or `forall x in S. P`" if self.text == "for" else ""
+        note = next(iter(self.foreign_operator()), note)
         message = f"a comma, an operator or a bracket is missing before {self.found()}"
         return self.fault("E0131", message, at=self.place(), note=note)
 
@@ -476,6 +485,14 @@ class _Case:
         note = ""
         if str(self.first) == "return":
             note = "`return` leaves the procedure or handler; it gives no value"
+        elif str(self.first) in ("relation", "function") and self.kind in ("EQUAL", "ASSIGN"):
+            note = FIRST_VALUES
+        elif str(self.first) == "record" and self.kind == "COMMA":
+            note = "fields are separated by `;`, or stand on lines of their own"
+        elif str(self.first) in ("prove", "property") and self.kind == "COLON":
+            note = "this line takes names only, such as `causal`; a formula is `invariant NAME: P`"
+        elif self.foreign_operator():
+            note = self.foreign_operator()[0]
         elif self.text in ("of", "[") and hint(TYPES, str(self.before)):
             note = hint(TYPES, str(self.before))[0]
         elif self.foreign_notes(str(self.first)):

@@ -44,6 +44,14 @@ class Asymmetric(Exception):
     """The protocol treats processes differently; the message says where."""
 
 
+def _differing(does: str, where: str, one: int, other: int) -> str:
+    """What a process does, and another, or the same one after others were exchanged, is not the same up to names."""
+    if one == other:
+        alone = {"do": "does"}.get(does, does)
+        return f"what p{one} {alone} {where} depends on which of the other processes is which"
+    return f"what p{one} and p{other} {does} {where} differs by more than their names"
+
+
 def group_of(shape: Shape) -> tuple[Permutation, ...]:
     """The permutations that keep the workload, the identity first."""
     rest = tuple(range(min(shape.processes, MOST_PERMUTED), shape.processes))
@@ -290,8 +298,7 @@ class Symmetry:
                 continue
             found = self.system.local_step(other.process, place, other, renamed_to)
             if not self._same(outcome, self._outcome(other.process, found), at):
-                names = f"p{action.process} and p{other.process}"
-                raise Asymmetric(f"what {names} do in `{action.kind}` differs by more than their names")
+                raise Asymmetric(_differing("do", f"in `{action.kind}`", action.process, other.process))
 
     def check_answers(self, action: Action, message: Message | None, local: int, made: int) -> None:
         """Checks the same of what the application may send inside deliveries of the step. `made`: how many messages the
@@ -314,8 +321,7 @@ class Symmetry:
             }
             alike = expected.keys() == there.keys()
             if not alike or not all(self._same(expected[each], there[each], at) for each in there):
-                names = f"p{action.process} and p{other.process}"
-                raise Asymmetric(f"what {names} may send inside deliveries differs by more than their names")
+                raise Asymmetric(_differing("may send", "inside deliveries", action.process, other.process))
 
     def _answer(self, action: Action, message: Message | None, local: int, made: int) -> _Outcome | None:
         step = self.system.local_step(action.process, local, action, message, self.system.answers(action, made))

@@ -162,8 +162,8 @@ def _told(wider: System, workload: ir.Workload, what: str, end: State, way: list
         if what != _POSSIBLE and not _is_assumed(wider, action):
             unfair[f"`{name}`"] = None
     with_ = " and ".join(beyond.values() or unfair)
-    need_not = f", but {' and '.join(unfair)} need not happen: not fair" if unfair else ""
-    return f"with {with_} {what}{need_not}"
+    need_not = f", but {' and '.join(unfair)} need not happen: not declared fair" if unfair else ""
+    return f"with {with_}, {what}{need_not}"
 
 
 def _times(number: int) -> str:

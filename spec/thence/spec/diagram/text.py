@@ -41,7 +41,7 @@ _SIGN_OF_PACKETS: Final = f"   {_PACKET} {_SIGNS[_PACKET]}"
 def draw_text(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> str:
     """The space-time diagram of `execution` in Unicode text, without colours; lines end in a line feed.
 
-    The rows have the numbers of the steps, or without steps those of the events, from 0.
+    The rows have the numbers of the steps, or without steps those of the events, from 1.
     `■m→1,2` is a causal send of m to p1 and p2; an arrow is the journey of a message, in the row where it arrives:
     to `●` where it is delivered at once, to `○` where it waits; `●m` without an arrow comes out of the buffer;
     `▲ask(2)` is an input of the application. While something waits at a process, its line is dashed. A thin arrow
@@ -92,7 +92,7 @@ class _Sheet:
     def __post_init__(self) -> None:
         processes = self._execution.processes
         numbers = (*self._execution.steps, *(aside.step for aside in self._execution.asides))
-        largest = max(numbers, default=max(len(self._execution.events) - 1, 0))
+        largest = max(numbers, default=len(self._execution.events))
         self._margin = len(str(largest)) + 3
         room = WIDEST - self._margin - (NOTES if self._highlight else 6)
         self._step = max(NARROWEST_COLUMN, min(WIDEST_COLUMN, room // processes))
@@ -123,7 +123,7 @@ class _Sheet:
                 continue
             # An arrival that is delivered at once is one row, with the number of the arrival's step.
             number = self._number(index - 1 if index - 1 in at_once and at_once[index - 1] == index else index)
-            row = self._row(number if self._execution.steps else str(index), notes.get(index, ""))
+            row = self._row(number if self._execution.steps else str(index + 1), notes.get(index, ""))
             match event:
                 case Send(process, message, destinations):
                     self._send(row, process, message, destinations)

@@ -134,3 +134,37 @@ def test_a_recording_without_a_delivery_has_no_verdict(
     (tmp_path / "nothing.ndjson").write_text('{"format": "thence-trace/1", "processes": 2}\n' + send)
     done = thence("trace", "check", *against, "nothing.ndjson")
     assert (done.code, "nothing was delivered: no verdict" in done.out) == (3, True)
+
+
+def test_every_finding_has_a_picture(thence: Thence, tmp_path: Path) -> None:
+    gone = [{"event": "deliver", "process": 2, "message": "c"}]
+    for name, events in {"late": [*gone, {"event": "deliver", "process": 2, "message": "a"}], "gap": gone}.items():
+        (tmp_path / name).write_text("".join(f"{json.dumps(line)}\n" for line in [*RUN[:-1], *events]))
+    (tmp_path / "stuck").write_text("".join(f"{json.dumps(line)}\n" for line in RUN[:2]))
+    for name in ("late", "gap", "stuck"):
+        checked = thence("trace", "check", name, "--svg", "checked.svg")
+        first = checked.out.splitlines()[1].strip()
+        assert checked.code == 1 and checked.out.endswith("checked.svg written\n")
+        drawn = (tmp_path / "checked.svg").read_text()
+        said = {
+            "late": "causal: p2 delivers c before a",
+            "gap": "gap: p2 delivers c and never a",
+            "stuck": "p2 never delivers a",
+        }
+        assert said[name] in first
+        assert said[name].split(" and ")[0] in drawn.replace("&gt;", ">"), name
+        (tmp_path / "checked.svg").unlink()
+    assert "gap: p2 delivers c and never a" in thence("trace", "draw", "gap").out
+    (tmp_path / "right").write_text(
+        "".join(f"{json.dumps(line)}\n" for line in [*RUN[:2], {"event": "deliver", "process": 2, "message": "a"}])
+    )
+    assert (
+        "no finding to draw; checked.svg is not written"
+        in thence("trace", "check", "right", "--svg", "checked.svg").out
+    )
+
+
+def test_a_finding_has_a_picture_beside_a_replay(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "stuck").write_text("".join(f"{json.dumps(line)}\n" for line in RUN[:2]))
+    done = thence("trace", "check", "stuck", "--against", "rst", "--svg", "stuck.svg")
+    assert "stuck: p2 never delivers a" in done.out and "stuck.svg written" in done.out

@@ -39,7 +39,7 @@ from thence.cli.options import (
     StartLimit,
     TimeBudget,
     TrustFile,
-    Verbose,
+    verbosity,
 )
 from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_line, reach_table, seen_and_missing, withheld_text
@@ -110,7 +110,7 @@ def conform(
         Optional[str],  # noqa: UP045
         typer.Option(help="Write what was said to the command in the failing or replayed case, and what it said."),
     ] = None,
-    verbose: Verbose = 0,
+    verbose: Annotated[int, verbosity("Show what each scheduler reached, and what none did.")] = 0,
     json: Json = False,
 ) -> None:
     """Drives the implementation through random schedules, or with `--replay` through a recorded one."""

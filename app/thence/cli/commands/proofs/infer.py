@@ -13,7 +13,7 @@ from thence.api.inferring import hints as find_hints
 from thence.api.inferring import infer as infer_invariants
 from thence.api.inferring import infer_on_spark, is_of_the_library, kept_at, written
 from thence.cli.asking import Asking
-from thence.cli.options import File, Json, Seed, Verbose
+from thence.cli.options import File, Json, Seed, verbosity
 from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, rewrite_text, run_command
 from thence.dsl.load import locate
@@ -50,7 +50,7 @@ def infer(
         Optional[str],  # noqa: UP045
         typer.Option(help="Search each machine on the workers of this Spark master, all at the same time."),
     ] = None,
-    verbose: Verbose = 0,
+    verbose: Annotated[int, verbosity("Show a step that each invariant excludes.")] = 0,
     json: Json = False,
 ) -> None:
     """Finds invariants that prove what machines state, or a run that violates it."""

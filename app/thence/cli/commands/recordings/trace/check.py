@@ -10,7 +10,7 @@ import typer
 
 from thence.api.recordings import Reading, Recordings, judge_files, known_format, opposite
 from thence.api.statements import Recording
-from thence.cli.options import Json, Merge, TraceFormat, Verbose
+from thence.cli.options import Json, Merge, TraceFormat, verbosity
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.readers.printing import FEW
 from thence.cli.session import Session, check_writable, run_command, write_text
@@ -52,7 +52,7 @@ def check(
             help="Judge a file while it is being written, until Ctrl-C. The file '-' is a pipe, judged until it ends.",
         ),
     ] = False,
-    verbose: Verbose = 0,
+    verbose: Annotated[int, verbosity("Show each of many recordings, also those with nothing wrong.")] = 0,
     json: Json = False,
 ) -> None:
     """Judges each file, those of directories too, or all as logs of one run; against a protocol, where one is given."""
@@ -165,7 +165,7 @@ def _single(result: Recording, svg: str | None) -> Output:
         write_text(svg, result.picture)
         text += f"{svg} written\n"
     elif svg is not None:
-        text += f"nothing is wrong; {svg} is not written\n"
+        text += f"no finding to draw; {svg} is not written\n"
     code = {Verdict.REFUTED: 1, Verdict.UNKNOWN: UNKNOWN}.get(result.verdict, 0)
     return Output((result,), text=text, exit=code, table=False)
 

@@ -28,7 +28,7 @@ def draw(
 def _drawn(file: str, svg: str | None, format_: str | None) -> Output:
     known_format(format_, FORMATS)
     execution = read(file, format_).execution
-    finding = judge(execution).first_violation
+    finding = judge(execution).first_finding
     if svg is not None:
         write_text(svg, svg_of(execution, finding))
         return Output(text=f"{svg} written", fields={"svg": svg})
