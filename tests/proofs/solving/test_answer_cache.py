@@ -62,6 +62,7 @@ def test_what_was_kept_is_recalled(tmp_path: Path) -> None:
         replace(UNSAT, seed=1),
         replace(UNSAT, timeout_ms=5_001),
         replace(UNSAT, core="small"),
+        replace(UNSAT, only_refute=True),
         replace(UNSAT, text=UNSAT.text.replace("false", "true")),
     ],
 )
