@@ -13,6 +13,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.solving.discharge import Options, discharge_all
 from thence.proofs.solving.kin import Kin
 from thence.proofs.solving.solver import Check, SolverPool
+from thence.proofs.solving.solver_worker import EXHAUSTED
 
 LENGTH = 8
 """Rules of a chain: more than the first choices of what concerns a goal take."""
@@ -111,4 +112,6 @@ def test_only_a_refutation_is_taken_from_a_part(pool: SolverPool) -> None:
     contrary = "(declare-const k S)(assert (! (and (r k) (forall ((x S)) (not (r x)))) :named g))"
     open_, refuted = (Check.within("z3", f"{said}{some}{more}", 500, 0, core="first") for more in ("", contrary))
     asked = [each for plain in (open_, refuted) for each in (plain, replace(plain, only_refute=True))]
-    assert [pool.ask(each).status for each in asked] == ["sat", "unknown", "unsat", "unsat"]
+    answers = [pool.ask(each) for each in asked]
+    assert [each.status for each in answers] == ["sat", "unknown", "unsat", "unsat"]
+    assert answers[1].reason == EXHAUSTED

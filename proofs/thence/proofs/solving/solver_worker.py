@@ -30,6 +30,9 @@ MEMORY_BYTES = 8 << 30
 OUT_OF_EFFORT = "timeout"
 """The reason of an `unknown` where the limit on effort or time was reached."""
 
+EXHAUSTED = "(incomplete quantifiers)"
+"""The reason of an `unknown` where Z3 has no more instances to try, in its own words."""
+
 REFUSED = frozenset({"as", "_"})
 """Names that Z3 does not declare, not even in bars."""
 
