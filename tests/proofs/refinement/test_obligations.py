@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -60,6 +61,18 @@ def verdict(session: ProofSession, link: ir.Link) -> Verdict:
 def changed(old: str, new: str) -> ir.Link:
     assert old in POST, old
     return specified(POST.replace(old, new, 1)).links[0]
+
+
+def test_obligations_say_what_they_claim_whatever_the_step() -> None:
+    """An invariant has the same claim at first, in a loop and after a handler; so has what enables an event."""
+    (link,) = specified(POST).links[:1]
+    found = obligations(link, ())
+    for invariant in link.invariants:
+        words = f"{invariant.name}( \\(\\d+\\))?"
+        named = {each.name for each in found if re.fullmatch(f"(.*keeps|initially) {words}", each.name)}
+        assert named == {each.name for each in found if each.claim == invariant.name} != set()
+    enabled = {each.name for each in found if each.claim == "enabled"}
+    assert enabled == {each.name for each in found if re.search("is enabled( \\(\\d+\\))?$", each.name)} != set()
 
 
 def test_a_link_is_proved(session: ProofSession) -> None:

@@ -33,6 +33,7 @@ from thence.proofs.solving.answer_cache import (
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.finite_models import Problem, find_model
 from thence.proofs.solving.solver import Answer, Check, Found, SolverPool, Stage, StagedSearch
+from thence.proofs.solving.solver_worker import EXHAUSTED
 from thence.spec.cache_folder import cache_folder
 
 Specify = Callable[[str], ir.Specification]
@@ -62,6 +63,7 @@ def test_what_was_kept_is_recalled(tmp_path: Path) -> None:
         replace(UNSAT, seed=1),
         replace(UNSAT, timeout_ms=5_001),
         replace(UNSAT, core="small"),
+        replace(UNSAT, only_refute=True),
         replace(UNSAT, text=UNSAT.text.replace("false", "true")),
     ],
 )
@@ -93,6 +95,23 @@ def test_an_unknown_is_not_kept(tmp_path: Path) -> None:
     cache.keep(UNSAT, Answer("unknown", "timeout", 5.0))
     cache.keep(SEARCH, Answer("unknown", "killed", 5.0))
     assert entries(tmp_path) == []
+
+
+def test_that_nothing_refutes_a_part_is_kept(tmp_path: Path) -> None:
+    """Of a question of which only `unsat` says anything, and only where no limit was reached."""
+    cache, part = AnswerCache(tmp_path), replace(UNSAT, only_refute=True)
+    for other, reason in (
+        (UNSAT, EXHAUSTED),
+        (part, "timeout"),
+        (part, "solver error: none"),
+        (part, "killed after 1 s"),
+    ):
+        cache.keep(other, Answer("unknown", reason, 0.5))
+        assert cache.recall(other) is None
+    assert entries(tmp_path) == []
+    cache.keep(part, Answer("unknown", EXHAUSTED, 0.5))
+    assert cache.recall(part) == Answer("unknown", EXHAUSTED, 0.5, cached=True)
+    assert cache.recall(UNSAT) is None
 
 
 @given(data=st.data())

@@ -24,6 +24,7 @@ class Obligation:
 
     Attributes:
         name: unique within a statement: `deliver keeps causal`, `base local`.
+        about: what the goal claims, whatever the step: the name of an invariant. Empty: the name of the goal.
         by_frame: the goal is one of the hypotheses, word for word: the transition changes nothing that it speaks about.
     """
 
@@ -32,11 +33,17 @@ class Obligation:
     hypotheses: tuple[ir.NamedFormula, ...]
     goal: ir.NamedFormula
     constants: tuple[ir.Variable, ...] = ()
+    about: str = field(default="", compare=False)
     by_frame: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         known = any(hypothesis.body == self.goal.body for hypothesis in self.hypotheses)
         object.__setattr__(self, "by_frame", known)
+
+    @property
+    def claim(self) -> str:
+        """What the goal claims, whatever the step. Obligations with the same claim are kin, see NOTE(kin)."""
+        return self.about or self.goal.name
 
     def with_only(self, positions: Iterable[int]) -> Obligation:
         """The obligation with the hypotheses in these positions alone."""

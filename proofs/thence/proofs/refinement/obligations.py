@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import DST, SRC
@@ -41,7 +42,7 @@ from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.expressions import Evaluation, Value, role
-from thence.proofs.refinement.following import Check, Claim, Event, Path
+from thence.proofs.refinement.following import Check, Claim, Enabled, Event, Kept, Path
 from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves
 from thence.proofs.refinement.states import (
     SELF,
@@ -429,12 +430,25 @@ def _at_most_one(count: ir.Quantified) -> ir.NamedFormula:
 
 
 def _numbered(found: Sequence[Claimed]) -> tuple[Claimed, ...]:
-    """With names that are unique: the ways through a handler are numbered."""
+    """With names that are unique: the ways through a handler are numbered. Each says what it is about."""
     seen: dict[str, int] = {}
     named: list[Claimed] = []
     for each in found:
         said = each.obligation.name
         seen[said] = seen.get(said, 0) + 1
         name = said if seen[said] == 1 else f"{said} ({seen[said]})"
-        named.append(replace(each, obligation=replace(each.obligation, name=name)))
+        named.append(replace(each, obligation=replace(each.obligation, name=name, about=_about(each.claim))))
     return tuple(named)
+
+
+def _about(claim: Claim | None) -> str:
+    """What is claimed, whatever the step."""
+    match claim:
+        case Kept():
+            return claim.invariant.name
+        case Enabled():
+            return "enabled"
+        case None:
+            return ""
+        case never:
+            assert_never(never)

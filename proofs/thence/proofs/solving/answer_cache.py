@@ -2,8 +2,9 @@
 
 Each answer is a small file, named by a hash of everything that the answer depends on: the canonical text without its
 comments, the solver and its version, the seed, the limits, and the source of the solver process. Only decided answers
-are kept, never an `unknown`. Files are written whole or not at all, so that processes may share a directory. A file
-that is damaged, or does not match its name, counts as absent.
+are kept, and no `unknown`, but one: where only `unsat` says anything, that Z3 has nothing more to try is kept, too.
+Files are written whole or not at all, so that processes may share a directory. A file that is damaged, or does not
+match its name, counts as absent.
 
 The cache is trusted local state: whoever can write to it can forge an `unsat`. So files that another user owns or may
 write to are not read. Certificates and `thence verify` never
@@ -26,6 +27,7 @@ from typing import Any, Literal
 
 from thence.proofs.solving import solver_worker
 from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, StagedSearch, solver_version
+from thence.proofs.solving.solver_worker import EXHAUSTED
 from thence.spec.cache_folder import read_kept
 
 FORMAT = "thence-answer/1"
@@ -59,7 +61,7 @@ class AnswerCache:
 
     def keep(self, request: SolverRequest, answer: Answer) -> None:
         """Keeps a decided answer."""
-        if answer.status == "unknown" or answer.cached:
+        if answer.cached or (answer.status == "unknown" and not _is_exhausted(request, answer)):
             return
         key = request_key(request)
         path = self._path(key)
@@ -125,6 +127,11 @@ def _digest(value: object) -> str:
     return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
+def _is_exhausted(request: SolverRequest, answer: Answer) -> bool:
+    """Whether the solver ended before its limits, and was not to look for a model."""
+    return isinstance(request, Check) and request.only_refute and answer.reason == EXHAUSTED
+
+
 def _said(answer: Answer) -> dict[str, Any]:
     models = {goal: {"stage": found.stage, "values": dict(found.values)} for goal, found in answer.models.items()}
     return {"status": answer.status, "seconds": answer.seconds, "models": models, "core": list(answer.core)}
@@ -138,9 +145,11 @@ def _answer(request: SolverRequest, key: str, entry: object) -> Answer | None:
     if not isinstance(said, dict) or entry.get("sum") != _digest(said):
         return None
     status, seconds, models, core = (said.get(name) for name in ("status", "seconds", "models", "core"))
-    decided: dict[object, Literal["sat", "unsat", "done"]] = (
+    decided: dict[object, Literal["sat", "unsat", "unknown", "done"]] = (
         {"sat": "sat", "unsat": "unsat"} if isinstance(request, Check) else {"done": "done"}
     )
+    if isinstance(request, Check) and request.only_refute:
+        decided["unknown"] = "unknown"
     if status not in decided or not isinstance(seconds, int | float) or not isinstance(models, dict):
         return None
     if not isinstance(core, list) or not all(isinstance(name, str) for name in core):
@@ -149,7 +158,8 @@ def _answer(request: SolverRequest, key: str, entry: object) -> Answer | None:
     if None in found.values():
         return None
     kept = {goal: model for goal, model in found.items() if model is not None}
-    return Answer(decided[status], "", float(seconds), kept, tuple(core), cached=True)
+    reason = EXHAUSTED if status == "unknown" else ""
+    return Answer(decided[status], reason, float(seconds), kept, tuple(core), cached=True)
 
 
 def _found(request: SolverRequest, goal: str, model: object) -> Found | None:

@@ -13,7 +13,7 @@ the goal from these by itself: that they are enough is not taken from anybody.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import Written, smt_text
 from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
+from thence.proofs.solving.kin import Kin
 from thence.proofs.solving.lemmas import Lemmas, core_of, core_positions
 from thence.proofs.solving.relevance import Choice, relevant
 from thence.proofs.solving.solver import Answer, Check, Core, SolverName, SolverPool, solver_version
@@ -42,6 +43,9 @@ _FEW = 10
 
 _LATER = (Choice(0.5, 3, 250), Choice(0.2, 3, 150))
 """The same, once no small finite countermodel was found."""
+
+_KIN_MS = 75
+"""Time limit of the first solver for the hypotheses that were enough for the same claim in other steps."""
 
 _CORE_MS = 2_000
 """Time limit of a search for a core: most are found in less, and a core may be worth no more."""
@@ -231,7 +235,8 @@ def discharge_all(
     open_at_first = [number for number in work.answers if not work.proves(number) and number not in recalled]
     for choice in _AT_FIRST:
         open_at_first = work.ask_about_relevant(open_at_first, choice)
-    open_at_first = [*recalled, *work.ask_first(open_at_first, little, "first")]
+        open_at_first = work.ask_about_kin(open_at_first, recalled)
+    open_at_first = work.ask_about_kin([*recalled, *work.ask_first(open_at_first, little, "first")])
     proved = [number for number in work.answers if number not in open_at_first]
     models: dict[int, Model] = {}
     left: dict[Hashable, list[int]] = {}
@@ -245,7 +250,7 @@ def discharge_all(
             models |= work.countermodels(open_ones, _SMALL_SIZES)
         left_open = [number for number in open_ones if number not in models]
         for choice in _LATER:
-            left_open = work.ask_about_relevant(left_open, choice)
+            left_open = work.ask_about_kin(work.ask_about_relevant(left_open, choice))
         left_open = work.ask_first(left_open, quick)
         proved += [number for number in open_ones if number not in models and number not in left_open]
         if look_for_models:
@@ -303,14 +308,37 @@ class _Work:
 
     def ask_about_relevant(self, numbers: Sequence[int], choice: Choice) -> list[int]:
         """Asks the first solver about the hypotheses that concern the goal, and returns what it does not prove so."""
-        first, seed = self._options.solvers[0], self._options.seed
-        limit_ms = min(choice.limit_ms, self._options.timeout_ms)
         known = self._written.mentioned
         chosen = {number: relevant(self._obligations[number], choice, known) for number in numbers}
+        return self._ask_about_some(chosen, choice.limit_ms)
+
+    def ask_about_kin(self, numbers: Sequence[int], apart: Collection[int] = ()) -> list[int]:
+        """Asks the first solver about the hypotheses that were enough for the same claim in other steps, again as long
+        as that proves something, and returns what it does not prove so. See NOTE(kin). Nothing is learnt from `apart`.
+        """
+        left, before = list(numbers), -1
+        while left and len(left) != before:
+            before, kin = len(left), Kin()
+            for number, core in self._cores.items():
+                if number not in apart and self.proves(number):
+                    kin.learn(self._obligations[number], core_positions(self._obligations[number], core))
+            found = {number: kin.chosen(self._obligations[number]) for number in left}
+            chosen = {number: positions for number, positions in found.items() if positions is not None}
+            self._ask_about_some(chosen, _KIN_MS)
+            left = [number for number in left if not self.proves(number)]
+        return left
+
+    def _ask_about_some(self, chosen: Mapping[int, tuple[int, ...]], limit_ms: int) -> list[int]:
+        """Asks the first solver about the hypotheses in these positions, where they are fewer than all by much, and
+        returns the obligations that it does not prove so."""
+        first, seed = self._options.solvers[0], self._options.seed
+        limit_ms = min(limit_ms, self._options.timeout_ms)
+        numbers = list(chosen)
         asked = [(number, first) for number in numbers if len(chosen[number]) < self._most(number)]
         smaller = {number: self._obligations[number].with_only(chosen[number]) for number, _ in asked}
         texts = [smt_text(each, named=True, written=self._written) for each in smaller.values()]
-        requests = [Check.within(first, text, limit_ms, seed, core="first") for text in texts]
+        made = [Check.within(first, text, limit_ms, seed, core="first") for text in texts]
+        requests = [replace(each, only_refute=True) for each in made]
         for number, solver, answer in self._answered(asked, requests):
             if answer.status == "unsat":
                 used = core_positions(smaller[number], answer.core)

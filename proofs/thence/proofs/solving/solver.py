@@ -54,6 +54,7 @@ class Check:
         core: named assertions that contradict each other are asked for, too: those of the first proof, or as few as are
             found with some more effort.
         effort: a limit in the solver's own measure of effort, which is the same on every machine.
+        only_refute: Z3 does not look for models; for texts of which only `unsat` says anything.
     """
 
     solver: SolverName
@@ -62,6 +63,7 @@ class Check:
     seed: int
     core: Core = ""
     effort: int | None = None
+    only_refute: bool = False
 
     @staticmethod
     def within(solver: SolverName, text: str, limit_ms: int, seed: int, *, core: Core = "") -> Check:
@@ -71,7 +73,8 @@ class Check:
     def to_json(self) -> dict[str, Any]:
         asked = {"solver": self.solver, "text": self.text, "timeout_ms": self.timeout_ms, "seed": self.seed}
         core = {"core": self.core} if self.core else {}
-        return {**asked, **core, **({} if self.effort is None else {"effort": self.effort})}
+        effort = {} if self.effort is None else {"effort": self.effort}
+        return {**asked, **core, **effort, **({"only_refute": True} if self.only_refute else {})}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 Two kinds of request, both with `id`, `seed` and `timeout_ms`:
 
 - `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": "first" | "small"`, an `unsat`
-  comes with the names of assertions that are enough for it: those of the proof, or as few as some effort finds.
+  comes with the names of assertions that are enough for it: those of the proof, or as few as some effort finds. With
+  `"only_refute": true`, Z3 does not look for models.
 - `{"constants": {name: "Bool" | "Int"}, "stages": [{"assertions": [...], "goals": {name: literal}}],
   "minimise": [...]}`:
   stages add assertions; after each, every goal still open is tried as an assumption; a goal that is satisfiable is
@@ -29,6 +30,9 @@ MEMORY_BYTES = 8 << 30
 OUT_OF_EFFORT = "timeout"
 """The reason of an `unknown` where the limit on effort or time was reached."""
 
+EXHAUSTED = "(incomplete quantifiers)"
+"""The reason of an `unknown` where Z3 has no more instances to try, in its own words."""
+
 REFUSED = frozenset({"as", "_"})
 """Names that Z3 does not declare, not even in bars."""
 
@@ -37,7 +41,7 @@ SMALLER_RLIMIT = 100_000
 
 
 def check_with_z3(
-    text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None
+    text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None, only_refute: bool = False
 ) -> tuple[str, str, list[str]]:
     """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
     import z3
@@ -48,6 +52,8 @@ def check_with_z3(
     solver.set("random_seed", seed)
     if effort is not None:
         solver.set("rlimit", effort)
+    if only_refute:
+        solver.set("mbqi", False)
     if core == "small":
         stated = list(z3.parse_smt2_string(text.replace("(check-sat)", ""), ctx=context))
         solver.add(stated)
@@ -82,9 +88,9 @@ def _small_core(solver: Any) -> list[str]:
 
 
 def check_with_cvc5(
-    text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None
+    text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None, only_refute: bool = False
 ) -> tuple[str, str, list[str]]:
-    """The status of an SMT-LIB2 text, the reason of an `unknown`, the core of an `unsat` if it is asked for."""
+    """The same by cvc5, which looks for no models of quantified formulas anyway: `only_refute` changes nothing."""
     import cvc5
 
     terms = cvc5.TermManager()
@@ -299,7 +305,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         core = request.get("core", "")
         started = time.monotonic()
         effort = request.get("effort")
-        status, reason, used = check(request["text"], request["seed"], request["timeout_ms"], core, effort)
+        only = request.get("only_refute", False)
+        status, reason, used = check(request["text"], request["seed"], request["timeout_ms"], core, effort, only)
         seconds = time.monotonic() - started
         return {"id": request["id"], "status": status, "reason": reason, "core": used, "seconds": seconds}
     except (RuntimeError, ValueError, ArithmeticError, MemoryError) as error:
