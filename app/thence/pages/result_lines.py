@@ -67,7 +67,9 @@ def numbers_of(result: Result) -> list[str]:
     shown = []
     if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
         shown.append(size(facts["scope"]))
-    shown += [_count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int)]
+    shown += [
+        _count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int) and _is_told(result, name)
+    ]
     if isinstance(facts.get("failure_rate_bound"), float):
         bound = facts["failure_rate_bound"]
         shown.append(f"failure rate {'<' if bound < 1 else 'up to'} {percent(bound)}")
@@ -78,6 +80,11 @@ def numbers_of(result: Result) -> list[str]:
     if isinstance(facts.get("depth"), int):
         shown.append(f"depth {facts['depth']}")
     return shown
+
+
+def _is_told(result: Result, name: str) -> bool:
+    """Obligations are what a proof rests on: of a statement that is not proved there are none to count."""
+    return name != "obligations" or result.verdict == Verdict.PROVED
 
 
 def own(result: Result) -> list[str]:

@@ -66,6 +66,15 @@ def verdicts(found: dict[str, Any]) -> dict[str, tuple[str, str]]:
     return {result["name"]: (result["verdict"], result["level"]) for result in found["results"]}
 
 
+def test_obligations_are_counted_of_what_is_proved_only(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "plain.thence"
+    file.write_text(PLAIN.replace("    require sent(m) and not network_sent(m)\n", ""))
+    found = thence("prove", str(file))
+    assert found.code != 0
+    rows = {name: row for row in found.out.splitlines() for name in ("posted", "came_from") if f" {name} " in row}
+    assert "obligation" in rows["posted"] and "obligation" not in rows["came_from"]
+
+
 # --- the cache ---------------------------------------------------------------------------------
 
 
