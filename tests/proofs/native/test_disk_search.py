@@ -156,9 +156,8 @@ def test_killed(tmp_path: Path) -> None:
         with subprocess.Popen(words, stdout=subprocess.PIPE) as running:
             until = time.monotonic() + 120
             while running.poll() is None and time.monotonic() < until:
-                reached = (
-                    len(json.loads((folder / MANIFEST).read_text())["ends"]) if (folder / MANIFEST).exists() else 0
-                )
+                path = folder / MANIFEST
+                reached = len(json.loads(path.read_text())["rows"]["ends"]) if path.exists() else 0
                 if reached > (levels[-1] if levels else 2):
                     os.kill(running.pid, signal.SIGKILL)
                     levels.append(reached)

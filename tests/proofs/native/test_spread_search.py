@@ -138,7 +138,7 @@ def test_what_lost_workers_left_is_removed(library: Library, stopped: Path) -> N
 
 def test_a_file_of_states_is_cut_off_or_gone(library: Library, stopped: Path) -> None:
     kept = json.loads((stopped / "search.json").read_text(encoding="utf-8"))  # other files are of a level cut off
-    name = next(file for level in kept["files"] for file in level if file)
+    name = next(file for level in kept["rows"]["files"] for file in level if file)
     whole = (stopped / name).read_bytes()
     for content in (whole[:-8], None):
         (stopped / name).unlink() if content is None else (stopped / name).write_bytes(content)

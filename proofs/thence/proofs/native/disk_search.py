@@ -13,11 +13,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, TypeAlias
+from uuid import uuid4
+from zlib import crc32
 
 from thence.dsl.run.actions import State
 from thence.proofs.explore.exploration import Storage
 from thence.proofs.native.code.cells import BLOCK, NEVER, Own, Pass, Shared
-from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, Shown, forget, identity, keep, steps_of
+from thence.proofs.native.kept_search import (
+    KeptRows,
+    KeptSearch,
+    NotOnDisk,
+    Shown,
+    forget,
+    identity,
+    keep,
+    packed,
+    steps_of,
+)
 from thence.proofs.native.memory import Allotment, Array
 from thence.proofs.native.search import NativeSearch
 from thence.proofs.native.state_files import PARTS, StateFiles
@@ -26,6 +38,8 @@ from thence.proofs.native.workers import PIECE
 
 Row: TypeAlias = tuple[int, ...]
 """A packed state."""
+
+_OTHER_VERSION = "{} has the states of another version; name another folder, or remove it"
 
 _WORTH_EXPANDING = 256
 """Where fewer states than these could be expanded before memory is full, it is emptied first."""
@@ -161,6 +175,7 @@ class LevelledSearch(FilledSearch, ABC):
     _expanded: int = field(init=False, default=0)
     _shown: list[Shown] = field(init=False, default_factory=list)
     _noted: int = field(init=False, default=0)
+    _noted_sum: int = field(init=False, default=0)
     _work: Iterator[None] = field(init=False)
     _pause: Callable[[], None] = field(init=False)
 
@@ -169,10 +184,13 @@ class LevelledSearch(FilledSearch, ABC):
         if self.kept is None:
             forget(self.folder)
         else:
-            self.depth = len(self.kept.ends) - 2
-            self.known, self._expanded = sum(self.kept.ends[-1]), sum(self.kept.ends[-2])
+            if self.kept.code != self.team.kernel.digest:
+                raise NotOnDisk(_OTHER_VERSION.format(self.folder))
+            ends = self.kept.rows.ends
+            self.depth = len(ends) - 2
+            self.known, self._expanded = sum(ends[-1]), sum(ends[-2])
             self.team.workers[0].cells[Own.EDGES] = self.kept.transitions
-            self._noted = self.kept.steps
+            self._noted, self._noted_sum = self.kept.steps, self.kept.steps_sum
         self._work = self._levels()
 
     @property
@@ -198,15 +216,16 @@ class LevelledSearch(FilledSearch, ABC):
         row = self.store.states.read(number * self.layout.words, self.layout.words)
         self._shown.append(Shown(name, by_action, self.level, row, len(self.table.entries)))
 
-    def _keep(self, ends: list[list[int]], files: list[list[str]]) -> None:
+    def _keep(self, rows: KeptRows) -> None:
         """Notes what is known up to the last whole level, which is in files that outlast the machine's failing."""
-        keys, table = self.table.entries.keys, self.table
+        table, noted = self.table, self._noted
+        fresh = table.entries.keys[noted:]
+        self._noted, self._noted_sum = noted + len(fresh), crc32(packed(fresh), self._noted_sum)
         kept = KeptSearch(
-            identity(self.request), self.capacity, ends, self.team.transitions, len(keys),
-            table.checksum(), tuple(self._shown), "fault" in self.found, files,
+            identity(self.request), self.team.kernel.digest, self.capacity, rows, self.team.transitions, self._noted,
+            self._noted_sum, table.checksum(), tuple(self._shown), "fault" in self.found,
         )  # fmt: skip
-        keep(self.folder, kept, keys[self._noted :])
-        self._noted = len(keys)
+        keep(self.folder, kept, fresh)
 
     def resume(self) -> Iterator[tuple[str, bool]]:
         """Learns the steps of the search that goes on. In between, each state that showed a violation is in memory,
@@ -226,7 +245,7 @@ class LevelledSearch(FilledSearch, ABC):
             yield shown.name, shown.by_action
         self._learn(keys[len(self.table.entries) :])
         if self.table.checksum() != self.kept.checksum:
-            raise NotOnDisk(f"{self.folder} has the states of another version; name another folder, or remove it")
+            raise NotOnDisk(_OTHER_VERSION.format(self.folder))
         if self.kept.faulty:
             self.found["fault"] = 0  # the state was shown above, if it is to be shown
 
@@ -258,12 +277,13 @@ class DiskSearch(LevelledSearch):
     def __post_init__(self) -> None:
         LevelledSearch.__post_init__(self)
         if self.kept is None:
-            self.files = StateFiles(self.folder, self.layout.words)
+            self.files = StateFiles(self.folder, self.layout.words, uuid4().hex)
             counts = self.deal(0, PARTS)
             self.files.add_known(counts.index(1), self.rows, 1)
             self.files.end_level()
         else:
-            self.files = StateFiles(self.folder, self.layout.words, self.kept.ends)
+            rows = self.kept.rows
+            self.files = StateFiles(self.folder, self.layout.words, rows.key, rows.ends, rows.sums)
         self._waiting = Array(self.room // 4 * self.layout.words)
 
     def _levels(self) -> Iterator[None]:
@@ -278,7 +298,7 @@ class DiskSearch(LevelledSearch):
             self.depth += 1
             if self.request.resources.folder is not None:
                 self.files.sync()
-                self._keep(self.files.ends, [])
+                self._keep(KeptRows(self.files.ends, self.files.key, self.files.sums))
 
     def _expand_level(self) -> Iterator[None]:
         store, words = self.store, self.layout.words

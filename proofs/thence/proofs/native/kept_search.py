@@ -2,6 +2,10 @@
 
 The numbers of local states and packets, of which rows are made, depend on the order in which steps are asked for.
 So the steps are kept in that order, and asked for again; a checksum tells whether they came out the same.
+
+NOTE(damaged files): a search believes only files that are as it wrote them. Rows have a checksum for each block, see
+`row_file`, the manifest one of all that it says, and it holds that of the steps. A file that is not as it was ends the
+search with an error.
 """
 
 from __future__ import annotations
@@ -9,20 +13,21 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from struct import pack, unpack
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
+from zlib import crc32
 
 from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.native.layout import Capacity
 
-FORMAT: Final = "thence-states/1"
-FORMAT_SPREAD: Final = "thence-spread-states/1"
+FORMAT: Final = "thence-states/2"
+FORMAT_SPREAD: Final = "thence-spread-states/2"
 LOCK: Final = "search.lock"
 MANIFEST: Final = "search.json"
 STEPS: Final = "steps"
@@ -34,6 +39,18 @@ SPREAD: Final = ("level-", "found-", "again-", "kinds-", "tables-")
 
 class NotOnDisk(ValueError):
     """The states cannot be kept in files, or not in this folder."""
+
+
+class DamagedError(NotOnDisk):
+    """A file that a search reads again is not as it was written; the message names it."""
+
+    path: Path
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        NotOnDisk.__init__(
+            self, f"{path} is damaged, and no result can rest on it; remove {path.parent} to begin the search again"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +66,39 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptRows:
+    """The rows of a search in files: `key`, `ends` and `sums` as in `StateFiles`. `files`: by level and part, the file,
+    where levels have their own, see `spread`."""
+
+    ends: list[list[int]]
+    key: str = ""
+    sums: list[int] = field(default_factory=list)
+    files: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class KeptSearch:
-    """A search as it stood between two levels. `ends`: see `StateFiles`; `checksum`: of the steps, see `StepTable`.
-    `faulty`: a step is a fault. `files`: by level and part, the file of the rows, where levels have their own, see
-    `spread`."""
+    """A search as it stood between two levels.
+
+    Attributes:
+        search: its `identity`.
+        code: the digest of the code that packs rows and deals them out, see `kernel`.
+        rows: what is known, in files.
+        steps: how many are known; `steps_sum`: the checksum of the file that names them.
+        checksum: of the steps, see `StepTable`.
+        faulty: a step is a fault.
+    """
 
     search: str
+    code: str
     capacity: Capacity
-    ends: list[list[int]]
+    rows: KeptRows
     transitions: int
     steps: int
+    steps_sum: int
     checksum: str
     violations: tuple[Shown, ...]
     faulty: bool = False
-    files: list[list[str]] = field(default_factory=list)
 
 
 def identity(request: ExplorationRequest) -> str:
@@ -117,15 +153,18 @@ def recall(folder: Path, search: str) -> KeptSearch | None:
     Raises:
         NotOnDisk: it is another one, or damaged.
     """
-    if not is_kept(folder):
-        return None
     path = folder / MANIFEST
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
+        if found.pop("sum") != _sum(found):
+            raise ValueError("another sum")
         shown = [Shown(**{**each, "row": tuple(each["row"])}) for each in found.pop("violations")]
-        kept = KeptSearch(**{**found, "capacity": Capacity(*found["capacity"]), "violations": tuple(shown)})
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NotOnDisk(f"{path} is damaged; remove the folder") from error
+        capacity, rows = Capacity(**found.pop("capacity")), KeptRows(**found.pop("rows"))
+        kept = KeptSearch(**found, capacity=capacity, rows=rows, violations=tuple(shown))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedError(path) from error
     if kept.search != search:
         raise NotOnDisk(f"{folder} has the states of another search; name another folder, or remove it")
     return kept
@@ -137,28 +176,47 @@ def forget(folder: Path) -> None:
 
 
 def keep(folder: Path, kept: KeptSearch, fresh: Sequence[int]) -> None:
-    """Notes how far the search is; `fresh` are the steps that have become known since the last time."""
+    """Notes how far the search is; `fresh` are the steps that have become known since the last time.
+
+    Raises:
+        OSError: what was noted before is still there.
+    """
     with (folder / STEPS).open("ab") as file:
         file.truncate(8 * (kept.steps - len(fresh)))
-        file.write(pack(f"<{len(fresh)}Q", *fresh))
+        file.write(packed(fresh))
         file.flush()
         os.fsync(file.fileno())
-    capacity = (kept.capacity.local_bits, kept.capacity.packet_bits, kept.capacity.slots)
+    content = json.loads(json.dumps(asdict(kept)))
     draft = folder / f"{MANIFEST}.draft"
     with draft.open("w", encoding="utf-8") as text:
-        json.dump({**asdict(kept), "capacity": capacity}, text)
+        json.dump({**content, "sum": _sum(content)}, text)
         text.flush()
         os.fsync(text.fileno())
     draft.replace(folder / MANIFEST)
+    descriptor = os.open(folder, os.O_RDONLY)  # new names outlast the machine's failing, too
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sum(content: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def packed(steps: Sequence[int]) -> bytes:
+    """The keys of steps as bytes."""
+    return pack(f"<{len(steps)}Q", *steps)
 
 
 def steps_of(folder: Path, kept: KeptSearch) -> list[int]:
     """The keys of the steps known, in the order in which they came.
 
     Raises:
-        NotOnDisk: the file is damaged.
+        DamagedError: the file is not what was written.
     """
-    content = (folder / STEPS).read_bytes()[: 8 * kept.steps]
-    if len(content) != 8 * kept.steps:
-        raise NotOnDisk(f"{folder / STEPS} is damaged; remove the folder")
+    path = folder / STEPS
+    content = path.read_bytes()[: 8 * kept.steps] if path.exists() else b""
+    if len(content) != 8 * kept.steps or crc32(content) != kept.steps_sum:
+        raise DamagedError(path)
     return list(unpack(f"<{kept.steps}Q", content))

@@ -16,7 +16,8 @@ from typing import Final, TypeVar
 from thence.proofs.explore.crew import Crew
 from thence.proofs.native.code.cells import Own
 from thence.proofs.native.disk_search import LevelledSearch, Row
-from thence.proofs.native.kept_search import SPREAD, NotOnDisk
+from thence.proofs.native.kept_search import SPREAD, DamagedError, KeptRows
+from thence.proofs.native.row_file import RowFile
 from thence.proofs.native.sieve import Kind
 from thence.proofs.native.spread.stretches import RowWriter, Stretch, cut, new_name, read
 from thence.proofs.native.spread.tasks import (
@@ -30,6 +31,7 @@ from thence.proofs.native.spread.tasks import (
     Part,
     Sort,
     Sorted,
+    Spoilt,
     Task,
     work,
     write_tables,
@@ -84,7 +86,7 @@ class SpreadSearch(LevelledSearch):
             self._parts = _power_of_two(max(FEWEST_PARTS, PARTS_EACH * self.crew.width))
             self._ends = [[0] * self._parts]
         else:
-            self._files, self._ends = self.kept.files, self.kept.ends
+            self._files, self._ends = self.kept.rows.files, self.kept.rows.ends
             self._parts = len(self._ends[0])
             self._states = [self._stretches(level) for level in range(len(self._files))]
             self._check_files()
@@ -94,7 +96,7 @@ class SpreadSearch(LevelledSearch):
             part = self.deal(0, self._parts).index(1)
             writer = RowWriter(self.folder, "level", self.layout.words)
             writer.write(self.rows, 0, 1)
-            writer.close()
+            writer.close(lasting=self._ground.lasting)
             self._add_level({part: (writer.name, 1)})
 
     def _common(self) -> Ground:
@@ -109,15 +111,19 @@ class SpreadSearch(LevelledSearch):
     # --- files -----------------------------------------------------------------------------------
 
     def _check_files(self) -> None:
-        """Raises NotOnDisk where files of earlier levels are not as they were left."""
-        sizes: dict[str, int] = {}
+        """Raises DamagedError where files of earlier levels are missing, or have another length."""
+        counts: dict[str, int] = {}
         for level in range(len(self._files)):
             for each in self._of_level(level):
-                sizes[each.file] = sizes.get(each.file, 0) + each.count * 8 * self.layout.words
-        for name, size in sizes.items():
-            place = self.folder / name
-            if not _NAME.fullmatch(name) or not place.is_file() or place.stat().st_size != size:
-                raise NotOnDisk(f"{self.folder} is damaged: a file of states is missing or cut off; remove it")
+                counts[each.file] = counts.get(each.file, 0) + each.count
+        for name, count in counts.items():
+            path = self.folder / name
+            if (
+                not _NAME.fullmatch(name)
+                or not path.is_file()
+                or RowFile.written(path, self.layout.words).count != count
+            ):
+                raise DamagedError(path)
 
     def _clean(self) -> None:
         """Removes the files that are no part of the search."""
@@ -171,7 +177,7 @@ class SpreadSearch(LevelledSearch):
         """The results of the tasks, which take as long as so many states to expand, wave by wave.
 
         Raises:
-            OutOfMemory: a task does not fit into the memory of a worker.
+            OutOfMemory: a task does not fit into the memory of a worker. DamagedError: a file that a task reads is.
         """
         function: Callable[[Task], Done] = partial(work, self._ground)
         away = rows >= WORTH_SENDING
@@ -179,6 +185,9 @@ class SpreadSearch(LevelledSearch):
         for start in range(0, len(tasks), max(1, wave)):
             chosen = tasks[start : start + wave]
             done = self.crew.map(function, chosen) if away else [function(task) for task in chosen]
+            for each in done:
+                if isinstance(each, Spoilt):
+                    raise DamagedError(each.path)
             if any(isinstance(each, NoRoom) for each in done):
                 raise OutOfMemory
             results = [each for each in done if isinstance(each, kind)]
@@ -204,7 +213,7 @@ class SpreadSearch(LevelledSearch):
                 return
             self.depth += 1
             if self.request.resources.folder is not None:
-                self._keep(self._ends, self._files)
+                self._keep(KeptRows(self._ends, files=self._files))
 
     def _expand_level(self) -> Iterator[None]:
         states = self._of_level(self.level)

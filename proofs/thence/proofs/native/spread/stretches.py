@@ -13,7 +13,7 @@ from typing import IO
 from uuid import uuid4
 
 from thence.proofs.native.memory import Array
-from thence.proofs.native.state_files import read_rows, write_rows
+from thence.proofs.native.row_file import RowFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ def read(folder: Path, stretches: Iterable[Stretch], rows: Array, words: int, mo
     """Reads the rows, at most so many at a time; how many there are.
 
     Raises:
-        OSError: a file is not there, or shorter than it was.
+        OSError: a file is not there. DamagedError: it is not what was written.
     """
     for piece in cut(stretches, most):
         at = 0
         for each in piece:
-            read_rows(folder / each.file, each.start * 8 * words, rows.view(at * words, each.count * words))
+            RowFile.written(folder / each.file, words).read(each.start, rows.view(at * words, each.count * words))
             at += each.count
         yield at
 
@@ -63,26 +63,33 @@ class RowWriter:
     folder: Path
     kind: str
     words: int
-    count: int = field(init=False, default=0)
-    name: str = field(init=False, default="")
+    _rows: RowFile | None = field(init=False, default=None)
     _file: IO[bytes] | None = field(init=False, default=None)
+
+    @property
+    def count(self) -> int:
+        """How many rows were written."""
+        return 0 if self._rows is None else self._rows.count
+
+    @property
+    def name(self) -> str:
+        """The name of the file, once there is one."""
+        return "" if self._rows is None else self._rows.path.name
 
     def write(self, rows: Array, at: int, count: int) -> None:
         """Writes so many rows, from the place `at` on."""
         if count:
             self._write(rows.view(at * self.words, count * self.words))
-            self.count += count
 
     def write_row(self, row: bytes) -> None:
         """Writes a row."""
         self._write(memoryview(row))
-        self.count += 1
 
     def _write(self, rows: memoryview) -> None:
-        if self._file is None:
-            self.name = new_name(self.kind)
-            self._file = (self.folder / self.name).open("xb", buffering=0)
-        write_rows(self._file, rows)
+        if self._rows is None or self._file is None:
+            self._rows = RowFile(self.folder / new_name(self.kind), self.words)
+            self._file = self._rows.path.open("xb", buffering=0)
+        self._rows.add(self._file, rows)
 
     def close(self, *, lasting: bool = False) -> Stretch | None:
         """All that was written, if anything. `lasting`: it outlasts the machine's failing."""

@@ -6,12 +6,14 @@ state is put aside, and expanded in a later task with larger tables. So rows mea
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from struct import pack, unpack_from
 from typing import Final, TypeAlias, assert_never
+from zlib import crc32
 
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
@@ -19,6 +21,7 @@ from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.native.code.cells import FINDINGS, MOST_INVARIANTS, NEVER, Own
 from thence.proofs.native.disk_search import FilledSearch, Row
 from thence.proofs.native.invariants import LocalJudge, judged_locally
+from thence.proofs.native.kept_search import DamagedError
 from thence.proofs.native.layout import Capacity, shape_of
 from thence.proofs.native.memory import Allotment, Array
 from thence.proofs.native.sieve import Kind, Sieve
@@ -132,21 +135,37 @@ class NoRoom:
     """The memory of a worker is too little for the task."""
 
 
+@dataclass(frozen=True, slots=True)
+class Spoilt:
+    """A file that the task reads is not as it was written."""
+
+    path: Path
+
+
 Task: TypeAlias = Expand | Sort | Before
-Done: TypeAlias = Expanded | Sorted | Found | NoRoom
+Done: TypeAlias = Expanded | Sorted | Found | NoRoom | Spoilt
 
 
 def write_tables(path: Path, parts: Sequence[memoryview]) -> None:
-    """Writes what native code reads of steps and renamings: how many parts, how long each is, the parts."""
+    """Writes what native code reads of steps and renamings: how many parts, how long each is, the parts; a checksum."""
+    head = memoryview(pack(f"={1 + len(parts)}Q", len(parts), *map(len, parts)))
+    checksum = 0
     with path.open("xb") as file:
-        file.write(pack(f"={1 + len(parts)}Q", len(parts), *map(len, parts)))
-        for part in parts:
+        for part in (head, *parts):
+            checksum = crc32(part, checksum)
             file.write(part)
+        file.write(pack("=I", checksum))
 
 
 def read_tables(path: Path) -> list[bytes]:
-    """The parts that were written."""
+    """The parts that were written.
+
+    Raises:
+        OSError: the file is not there. DamagedError: it is not what was written.
+    """
     content = path.read_bytes()
+    if crc32(memoryview(content)[:-4]).to_bytes(4, sys.byteorder) != content[-4:]:
+        raise DamagedError(path)
     (count,) = unpack_from("=Q", content)
     lengths = unpack_from(f"={count}Q", content, 8)
     ends = [*accumulate(lengths, initial=8 * (1 + count))]
@@ -179,6 +198,8 @@ def work(ground: Ground, task: Task) -> Done:
                 assert_never(task)
     except OutOfMemory:
         return NoRoom()
+    except DamagedError as damaged:
+        return Spoilt(damaged.path)
 
 
 @dataclass(slots=True)
