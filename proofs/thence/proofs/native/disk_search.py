@@ -14,19 +14,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 from uuid import uuid4
-from zlib import crc32
 
 from thence.dsl.run.actions import State
 from thence.proofs.explore.exploration import Storage
 from thence.proofs.native.code.cells import BLOCK, NEVER, Own, Pass, Shared
 from thence.proofs.native.kept_search import (
+    NUMBERS,
+    OTHER_VERSION,
+    STEPS,
     KeptRows,
     KeptSearch,
+    Noted,
     NotOnDisk,
     Shown,
     forget,
     identity,
     keep,
+    number_again,
+    numbered,
     packed,
     steps_of,
 )
@@ -38,8 +43,6 @@ from thence.proofs.native.workers import PIECE
 
 Row: TypeAlias = tuple[int, ...]
 """A packed state."""
-
-_OTHER_VERSION = "{} has the states of another version; name another folder, or remove it"
 
 _WORTH_EXPANDING = 256
 """Where fewer states than these could be expanded before memory is full, it is emptied first."""
@@ -174,8 +177,9 @@ class LevelledSearch(FilledSearch, ABC):
     level: int = field(init=False, default=0)
     _expanded: int = field(init=False, default=0)
     _shown: list[Shown] = field(init=False, default_factory=list)
-    _noted: int = field(init=False, default=0)
-    _noted_sum: int = field(init=False, default=0)
+    _steps: Noted = field(init=False, default=Noted())
+    _numbers: Noted = field(init=False, default=Noted())
+    _sizes: tuple[int, int] = field(init=False, default=(0, 0))
     _work: Iterator[None] = field(init=False)
     _pause: Callable[[], None] = field(init=False)
 
@@ -185,12 +189,13 @@ class LevelledSearch(FilledSearch, ABC):
             forget(self.folder)
         else:
             if self.kept.code != self.team.kernel.digest:
-                raise NotOnDisk(_OTHER_VERSION.format(self.folder))
+                raise NotOnDisk(OTHER_VERSION.format(self.folder))
             ends = self.kept.rows.ends
             self.depth = len(ends) - 2
             self.known, self._expanded = sum(ends[-1]), sum(ends[-2])
             self.team.workers[0].cells[Own.EDGES] = self.kept.transitions
-            self._noted, self._noted_sum = self.kept.steps, self.kept.steps_sum
+            number_again(self.folder, self.kept, self.request.system)
+            self._steps, self._numbers, self._sizes = self.kept.steps, self.kept.numbers, self.request.system.sizes
         self._work = self._levels()
 
     @property
@@ -218,14 +223,16 @@ class LevelledSearch(FilledSearch, ABC):
 
     def _keep(self, rows: KeptRows) -> None:
         """Notes what is known up to the last whole level, which is in files that outlast the machine's failing."""
-        table, noted = self.table, self._noted
-        fresh = table.entries.keys[noted:]
-        self._noted, self._noted_sum = noted + len(fresh), crc32(packed(fresh), self._noted_sum)
+        table, system = self.table, self.request.system
+        fresh = packed(table.entries.keys[self._steps.size // 8 :])
+        self._steps = self._steps.add(self.folder / STEPS, fresh)
+        self._numbers = self._numbers.add(self.folder / NUMBERS, numbered(system, self._sizes))
+        self._sizes = system.sizes
         kept = KeptSearch(
-            identity(self.request), self.team.kernel.digest, self.capacity, rows, self.team.transitions, self._noted,
-            self._noted_sum, table.checksum(), tuple(self._shown), "fault" in self.found,
+            identity(self.request), self.team.kernel.digest, self.capacity, rows, self.team.transitions, self._steps,
+            table.checksum(), self._numbers, tuple(self._shown), system.rested, "fault" in self.found,
         )  # fmt: skip
-        keep(self.folder, kept, fresh)
+        keep(self.folder, kept)
 
     def resume(self) -> Iterator[tuple[str, bool]]:
         """Learns the steps of the search that goes on. In between, each state that showed a violation is in memory,
@@ -245,7 +252,7 @@ class LevelledSearch(FilledSearch, ABC):
             yield shown.name, shown.by_action
         self._learn(keys[len(self.table.entries) :])
         if self.table.checksum() != self.kept.checksum:
-            raise NotOnDisk(_OTHER_VERSION.format(self.folder))
+            raise NotOnDisk(OTHER_VERSION.format(self.folder))
         if self.kept.faulty:
             self.found["fault"] = 0  # the state was shown above, if it is to be shown
 

@@ -1,7 +1,8 @@
 """What a search in files leaves behind level by level, so that one that was stopped goes on where it was.
 
-The numbers of local states and packets, of which rows are made, depend on the order in which steps are asked for.
-So the steps are kept in that order, and asked for again; a checksum tells whether they came out the same.
+Rows are made of the numbers of local states and packets, which depend on what was asked for first: by the search, and
+by whoever judged a state. So local states and packets are kept by number, and the steps in the order in which they were
+asked for; these are asked for again, and a checksum tells whether they came out the same.
 
 NOTE(damaged files): a search believes only files that are as it wrote them. Rows have a checksum for each block, see
 `row_file`, the manifest one of all that it says, and it holds that of the steps. A file that is not as it was ends the
@@ -23,6 +24,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 from zlib import crc32
 
+from thence.dsl.run.system import System
+from thence.dsl.run.values import Packet
+from thence.proofs.closed.written import Malformed, local_of, packet_of, written_local, written_packet
 from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.native.layout import Capacity
 
@@ -31,10 +35,14 @@ FORMAT_SPREAD: Final = "thence-spread-states/2"
 LOCK: Final = "search.lock"
 MANIFEST: Final = "search.json"
 STEPS: Final = "steps"
+NUMBERS: Final = "numbers"
 
 
 SPREAD: Final = ("level-", "found-", "again-", "kinds-", "tables-")
 """How the names of the files begin that are made by `spread`."""
+
+
+OTHER_VERSION: Final = "{} has the states of another version; name another folder, or remove it"
 
 
 class NotOnDisk(ValueError):
@@ -66,6 +74,34 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """So many bytes of a file that only grows, and their checksum."""
+
+    size: int = 0
+    sum: int = 0
+
+    def add(self, path: Path, content: bytes) -> Noted:
+        """Adds to the file, in the place of whatever came behind, so that it outlasts the machine's failing."""
+        with path.open("ab") as file:
+            file.truncate(self.size)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        return Noted(self.size + len(content), crc32(content, self.sum))
+
+    def read(self, path: Path) -> bytes:
+        """The bytes.
+
+        Raises:
+            DamagedError: they are not what was written.
+        """
+        content = path.read_bytes()[: self.size] if path.exists() else b""
+        if len(content) != self.size or crc32(content) != self.sum:
+            raise DamagedError(path)
+        return content
+
+
+@dataclass(frozen=True, slots=True)
 class KeptRows:
     """The rows of a search in files: `key`, `ends` and `sums` as in `StateFiles`. `files`: by level and part, the file,
     where levels have their own, see `spread`."""
@@ -84,8 +120,10 @@ class KeptSearch:
         search: its `identity`.
         code: the digest of the code that packs rows and deals them out, see `kernel`.
         rows: what is known, in files.
-        steps: how many are known; `steps_sum`: the checksum of the file that names them.
+        steps: the file of the keys of those that are known.
         checksum: of the steps, see `StepTable`.
+        numbers: the file of local states and packets.
+        rested: see `System`.
         faulty: a step is a fault.
     """
 
@@ -94,10 +132,11 @@ class KeptSearch:
     capacity: Capacity
     rows: KeptRows
     transitions: int
-    steps: int
-    steps_sum: int
+    steps: Noted
     checksum: str
+    numbers: Noted
     violations: tuple[Shown, ...]
+    rested: bool = False
     faulty: bool = False
 
 
@@ -141,7 +180,7 @@ def is_kept(folder: Path) -> bool:
 def remove(folder: Path) -> None:
     """Removes what the search left, and the folder, if nothing else is in it."""
     for path in folder.iterdir():
-        if path.name in (LOCK, MANIFEST, STEPS) or path.name.startswith(("known-", "reached-", *SPREAD)):
+        if path.name in (LOCK, MANIFEST, STEPS, NUMBERS) or path.name.startswith(("known-", "reached-", *SPREAD)):
             path.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()
@@ -159,8 +198,9 @@ def recall(folder: Path, search: str) -> KeptSearch | None:
         if found.pop("sum") != _sum(found):
             raise ValueError("another sum")
         shown = [Shown(**{**each, "row": tuple(each["row"])}) for each in found.pop("violations")]
-        capacity, rows = Capacity(**found.pop("capacity")), KeptRows(**found.pop("rows"))
-        kept = KeptSearch(**found, capacity=capacity, rows=rows, violations=tuple(shown))
+        parts = {"capacity": Capacity, "rows": KeptRows, "steps": Noted, "numbers": Noted}
+        made = {name: part(**found.pop(name)) for name, part in parts.items()}
+        kept = KeptSearch(**found, **made, violations=tuple(shown))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -175,17 +215,12 @@ def forget(folder: Path) -> None:
     (folder / MANIFEST).unlink(missing_ok=True)
 
 
-def keep(folder: Path, kept: KeptSearch, fresh: Sequence[int]) -> None:
-    """Notes how far the search is; `fresh` are the steps that have become known since the last time.
+def keep(folder: Path, kept: KeptSearch) -> None:
+    """Notes how far the search is.
 
     Raises:
         OSError: what was noted before is still there.
     """
-    with (folder / STEPS).open("ab") as file:
-        file.truncate(8 * (kept.steps - len(fresh)))
-        file.write(packed(fresh))
-        file.flush()
-        os.fsync(file.fileno())
     content = json.loads(json.dumps(asdict(kept)))
     draft = folder / f"{MANIFEST}.draft"
     with draft.open("w", encoding="utf-8") as text:
@@ -210,13 +245,35 @@ def packed(steps: Sequence[int]) -> bytes:
 
 
 def steps_of(folder: Path, kept: KeptSearch) -> list[int]:
-    """The keys of the steps known, in the order in which they came.
+    """The keys of the steps known, in the order in which they came. Raises: OSError, DamagedError."""
+    return list(unpack(f"<{kept.steps.size // 8}Q", kept.steps.read(folder / STEPS)))
+
+
+def numbered(system: System, sizes: tuple[int, int]) -> bytes:
+    """The local states and packets from these numbers on, a line each."""
+    (states, packets), (all_states, all_packets) = sizes, system.sizes
+    lines = [
+        *([0, written_local(system, system.local(number))] for number in range(states, all_states)),
+        *([1, written_packet(system, system.packet(number))] for number in range(packets, all_packets)),
+    ]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def number_again(folder: Path, kept: KeptSearch, system: System) -> None:
+    """Local states and packets get the numbers that they had.
 
     Raises:
-        DamagedError: the file is not what was written.
+        OSError. DamagedError: the file is not what was written. NotOnDisk: some have other numbers already.
     """
-    path = folder / STEPS
-    content = path.read_bytes()[: 8 * kept.steps] if path.exists() else b""
-    if len(content) != 8 * kept.steps or crc32(content) != kept.steps_sum:
-        raise DamagedError(path)
-    return list(unpack(f"<{kept.steps}Q", content))
+    path, counts = folder / NUMBERS, [0, 0]
+    for line in kept.numbers.read(path).splitlines():
+        try:
+            kind, given = json.loads(line)
+            value = packet_of(given, system) if kind else local_of(given, system)
+        except (ValueError, TypeError, Malformed) as error:
+            raise DamagedError(path) from error
+        number = system.number_of(value) if isinstance(value, Packet) else system.local_number(value)
+        if number != counts[kind]:
+            raise NotOnDisk(OTHER_VERSION.format(folder))
+        counts[kind] += 1
+    system.rested = system.rested or kept.rested

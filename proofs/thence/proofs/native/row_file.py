@@ -7,16 +7,18 @@ short: rows that are added later go into it, and its checksum moves on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from struct import unpack
 from typing import IO, Final
 from zlib import crc32
 
 from thence.proofs.native.kept_search import DamagedError
 
-BLOCK: Final = 4096
-"""Bytes of a whole block without its checksum, at most, if a row has no more."""
+BLOCK: Final = 16384
+"""Bytes of a block without its checksum, at most, where a row has no more."""
 
 _SUM: Final = 4
 _AT_ONCE: Final = 64
@@ -40,11 +42,15 @@ class RowFile:
     count: int = 0
     sum: int = 0
     _seed: int = field(init=False)
+    _row_bytes: int = field(init=False)
     _rows_each: int = field(init=False)
+    _block_bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._seed = crc32(f"{self.key}/{self.path.name}".encode())
+        self._row_bytes = 8 * self.words
         self._rows_each = max(1, BLOCK // self._row_bytes)
+        self._block_bytes = self._rows_each * self._row_bytes + _SUM
 
     @staticmethod
     def written(path: Path, words: int) -> RowFile:
@@ -61,14 +67,6 @@ class RowFile:
     def size(self) -> int:
         """How many bytes the file has."""
         return self._place + _SUM * bool(self.count % self._rows_each)
-
-    @property
-    def _row_bytes(self) -> int:
-        return 8 * self.words
-
-    @property
-    def _block_bytes(self) -> int:
-        return self._rows_each * self._row_bytes + _SUM
 
     @property
     def _place(self) -> int:
@@ -98,18 +96,19 @@ class RowFile:
     def add(self, file: IO[bytes], rows: memoryview) -> None:
         """Adds rows by this handle of the file, which is not buffered. Raises: OSError; then the file is of no use."""
         file.seek(self._place)
-        pieces: list[bytes | memoryview] = []
+        pieces: list[memoryview] = []
         row = self._row_bytes
         count, at = self.count, 0
         while at < len(rows):
             block, have = divmod(count, self._rows_each)
             piece = rows[at : at + (self._rows_each - have) * row]
             self.sum = crc32(piece, self.sum if have else self._start(block))
-            pieces += (piece, self.sum.to_bytes(_SUM, "little"))
+            pieces += (piece, memoryview(self.sum.to_bytes(_SUM, "little")))
             at, count = at + len(piece), count + len(piece) // row
             if len(pieces) == 2 * _AT_ONCE or at == len(rows):
-                _write(file, memoryview(b"".join(pieces)))
-                pieces.clear()
+                if not _wholly(os.writev, file, pieces):
+                    raise OSError(f"{self.path} takes no more")
+                pieces = []
         self.count = count
 
     # --- reading ---------------------------------------------------------------------------------
@@ -120,41 +119,46 @@ class RowFile:
         Raises:
             OSError. DamagedError: they are not what was written.
         """
-        at, row = start, self._row_bytes
-        end = start + len(rows) // row
+        end = start + len(rows) // self._row_bytes
         if end > self.count:
             raise DamagedError(self.path)
+        first, last = start // self._rows_each, -(-end // self._rows_each)
         with self.path.open("rb", buffering=0) as file:
-            for first, block in self._blocks(file, start // self._rows_each, -(-end // self._rows_each)):
-                upto = min(end, first + len(block) // row)
-                rows[(at - start) * row : (upto - start) * row] = block[(at - first) * row : (upto - first) * row]
-                at = upto
+            file.seek(first * self._block_bytes)
+            for block in range(first, last, _AT_ONCE):
+                self._read_blocks(file, range(block, min(last, block + _AT_ONCE)), start, rows)
 
-    def _blocks(self, file: IO[bytes], block: int, end: int) -> Iterator[tuple[int, memoryview]]:
-        """Blocks by number, each with the number of its first row."""
-        file.seek(block * self._block_bytes)
-        content = memoryview(bytearray(min(_AT_ONCE, end - block) * self._block_bytes))
-        while block < end:
-            size = min(min(_AT_ONCE, end - block) * self._block_bytes, self.size - block * self._block_bytes)
-            _read(file, content[:size], self.path)
-            for at in range(0, size, self._block_bytes):
-                whole = content[at : min(size, at + self._block_bytes)]
-                found = whole[:-_SUM]
-                if crc32(found, self._start(block)) != int.from_bytes(whole[-_SUM:], "little"):
-                    raise DamagedError(self.path)
-                yield block * self._rows_each, found
-                block += 1
+    def _read_blocks(self, file: IO[bytes], blocks: range, start: int, rows: memoryview) -> None:
+        """Reads the blocks, which come next in the file; of the first and the last only some rows may be wanted."""
+        row, sums = self._row_bytes, memoryview(bytearray(_SUM * len(blocks)))
+        contents, places = list[memoryview](), list[memoryview]()
+        for at, block in enumerate(blocks):
+            begin = block * self._rows_each
+            size = min(self._rows_each, self.count - begin) * row
+            place = (begin - start) * row
+            inside = place >= 0 and place + size <= len(rows)
+            contents.append(rows[place : place + size] if inside else memoryview(bytearray(size)))
+            places += (contents[-1], sums[at * _SUM : (at + 1) * _SUM])
+        if not _wholly(os.readv, file, places):
+            raise DamagedError(self.path)
+        for block, content, found in zip(blocks, contents, unpack(f"<{len(blocks)}I", sums), strict=True):
+            if crc32(content, self._start(block)) != found:
+                raise DamagedError(self.path)
+        for block, content in {blocks[0]: contents[0], blocks[-1]: contents[-1]}.items():
+            if content.obj is not rows.obj:
+                place = (block * self._rows_each - start) * row
+                skipped, end = max(0, -place), min(len(content), len(rows) - place)
+                rows[place + skipped : place + end] = content[skipped:end]
 
 
-def _write(file: IO[bytes], content: memoryview) -> None:
-    while content:
-        content = content[file.write(content) :]
-
-
-def _read(file: IO[bytes], content: memoryview, path: Path) -> None:
-    """Raises DamagedError where the file has fewer bytes."""
-    while content:
-        got = file.readinto(content)  # type: ignore[attr-defined]
-        if not got:
-            raise DamagedError(path)
-        content = content[got:]
+def _wholly(move: Callable[[int, list[memoryview]], int], file: IO[bytes], places: list[memoryview]) -> bool:
+    """Reads or writes all bytes of the places; whether there were as many."""
+    while places:
+        moved = move(file.fileno(), places)
+        if not moved:
+            return False
+        while places and moved >= len(places[0]):
+            moved -= len(places.pop(0))
+        if places:
+            places[0] = places[0][moved:]
+    return True

@@ -94,9 +94,9 @@ class SpreadSearch(LevelledSearch):
         self._ground = self._common()
         if self.kept is None:
             part = self.deal(0, self._parts).index(1)
-            writer = RowWriter(self.folder, "level", self.layout.words)
-            writer.write(self.rows, 0, 1)
-            writer.close(lasting=self._ground.lasting)
+            with RowWriter(self.folder, "level", self.layout.words) as writer:
+                writer.write(self.rows, 0, 1)
+                writer.close(lasting=self._ground.lasting)
             self._add_level({part: (writer.name, 1)})
 
     def _common(self) -> Ground:

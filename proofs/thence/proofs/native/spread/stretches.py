@@ -58,13 +58,20 @@ def read(folder: Path, stretches: Iterable[Stretch], rows: Array, words: int, mo
 
 @dataclass(slots=True)
 class RowWriter:
-    """A new file of rows in the folder, made with the first row. Its name begins with `kind`."""
+    """A new file of rows in the folder, made with the first row and open for a block. Its name begins with `kind`."""
 
     folder: Path
     kind: str
     words: int
     _rows: RowFile | None = field(init=False, default=None)
     _file: IO[bytes] | None = field(init=False, default=None)
+
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
 
     @property
     def count(self) -> int:

@@ -247,6 +247,9 @@ class Worker:
     def _words(self) -> int:
         return self.search.layout.words
 
+    def _writer(self, kind: str) -> RowWriter:
+        return RowWriter(self.folder, kind, self._words)
+
     def _use_tables(self, name: str) -> None:
         if name != self._tables:
             entries, operations, packets, *renamed = read_tables(self.folder / name)
@@ -259,6 +262,13 @@ class Worker:
 
     def expand(self, task: Expand) -> Expanded:
         """Expands states."""
+        with (
+            RowWriter(self.folder, "found", self._words) as file,
+            RowWriter(self.folder, "again", self._words) as again,
+        ):
+            return self._expand(task, file, again)
+
+    def _expand(self, task: Expand, file: RowWriter, again: RowWriter) -> Expanded:
         search, words, own = self.search, self._words, self.search.team.workers[0].cells
         self._use_tables(task.tables)
         names = (*FINDINGS, *search.table.names)
@@ -266,7 +276,6 @@ class Worker:
         search.wanted.clear()
         found: dict[str, Row] = {}
         reached: list[list[Stretch]] = [[] for _ in range(self.ground.parts)]
-        file, again = RowWriter(self.folder, "found", words), RowWriter(self.folder, "again", words)
         waiting = Array(max(1, search.room // 4) * words)
         for count in read(self.folder, task.states, waiting, words, max(1, search.room // 4)):
             start = 0
@@ -299,8 +308,14 @@ class Worker:
 
     def sort(self, task: Sort) -> Sorted:
         """Finds what is new."""
+        with (
+            RowWriter(self.folder, "level", self._words) as file,
+            RowWriter(self.folder, "kinds", self._words) as kinds,
+        ):
+            return self._sort(task, file, kinds)
+
+    def _sort(self, task: Sort, file: RowWriter, kinds: RowWriter) -> Sorted:
         search, words, most = self.search, self._words, self.search.room // 2
-        file, kinds = RowWriter(self.folder, "level", words), RowWriter(self.folder, "kinds", words)
         sieves = [Sieve(search, fields, quiet) for fields, quiet in self.ground.kinds]
         counts: list[int] = []
         for part in task.parts:

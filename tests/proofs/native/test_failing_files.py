@@ -1,0 +1,138 @@
+"""Protocols that nobody wrote, in files, by searches that are killed, stopped, or out of disk: what memory finds."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+
+import pytest
+from tests.proofs.crews import Shaky
+from tests.proofs.test_random_protocols import CAPACITY, JUDGED, Draw, drawn, keep_small
+
+from thence.dsl import ir
+from thence.dsl.run.system import System
+from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Progress, Resources
+from thence.proofs.fairness.fairness import is_decided_at_rest
+from thence.proofs.native import row_file
+from thence.proofs.native.engine import NativeEngine
+from thence.proofs.native.kept_search import MANIFEST, NotOnDisk
+
+Specify: TypeAlias = Callable[[str], ir.Specification]
+
+FEWEST, MOST = 60, 5_000
+"""States of the systems that are searched in files."""
+
+CALLS = ("writev", "fsync", "replace")
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@dataclass(slots=True)
+class Fate:
+    """What happens to one of the calls that write: it is the last one, or there is no room; `left` are before it."""
+
+    random: Random
+    left: int
+    kills: bool
+
+    def meet(self, call: Callable[..., Any], *given: Any) -> Any:
+        self.left -= 1
+        if self.left > 0 or (self.left < 0 and self.kills):
+            return call(*given)
+        if call is WRITE:
+            descriptor, places = given
+            content = b"".join(places)
+            os.write(descriptor, content[: self.random.randint(0, len(content) - 1)])
+        raise Killed if self.kills else OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+WRITE = os.writev
+
+
+def figures(found: Exploration) -> tuple[int, int, int, dict[str, int], set[str]]:
+    lengths = {name: len(violation.steps) for name, violation in found.violations.items()}
+    return found.states, found.transitions, found.depth, lengths, set(found.undecided)
+
+
+def request_of(system: System, resources: Resources, progress: Callable[[Progress], None] | None = None) -> Any:
+    apart = set() if is_decided_at_rest(system) else {"delivered"}
+    names = frozenset((*JUDGED, *(formula.name for formula in system.protocol.formulas))) - apart
+    return ExplorationRequest(system, names, resources=resources, storage="disk", progress=progress)
+
+
+@pytest.mark.long(but=("0",), share=4)
+@pytest.mark.parametrize("start", range(0, 120, 4))
+def test_what_failed_goes_on(specify: Specify, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, start: int) -> None:
+    keep_small(monkeypatch)
+    monkeypatch.setattr(row_file, "BLOCK", 400)
+    monkeypatch.setattr("thence.proofs.explore.exploration.PROGRESS_SECONDS", 0)
+    failed, kept = 0, 0
+    for seed in range(start, start + 4):
+        protocol, workload = drawn(specify, seed)
+        watched = replace(protocol, properties=(*protocol.properties, "total_order"))
+        in_memory = replace(request_of(System(watched, workload), Resources(threads=1)), storage="exact", limit=MOST)
+        exact = NativeEngine(in_memory).run(CAPACITY)
+        if not exact.complete or exact.states < FEWEST:
+            continue
+        for spreading in (False, True):
+            random, folder = Random(f"{seed} {spreading}"), tmp_path / f"{seed}-{spreading}"
+            for go in range(12):
+                resources = Resources(1 << 21, folder=folder, crew=Shaky() if spreading else None)
+                kind = random.choice(("kill", "full", "stop")) if go < 11 else "none"
+                found = attempt(monkeypatch, System(watched, workload), resources, kind, random)
+                if found is not None and found.complete:
+                    break
+                failed += 1
+                if found is not None and kind == "full":
+                    assert "No space left" in found.why_incomplete
+                if (folder / MANIFEST).exists():
+                    kept += 1
+                    refuses_others(specify, seed, resources)
+            assert found is not None
+            undecided = set(exact.undecided) | (set(found.undecided) & {"delivered"})
+            assert figures(found) == (*figures(exact)[:4], undecided), (seed, spreading)
+            assert not folder.exists()
+    assert failed and kept
+
+
+def attempt(
+    monkeypatch: pytest.MonkeyPatch, system: System, resources: Resources, kind: str, random: Random
+) -> Exploration | None:
+    """One go of the search, and what it finds unless it is killed."""
+
+    def stop(progress: Progress) -> None:
+        if kind == "stop" and random.random() < 0.2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        if kind in ("kill", "full"):
+            fate = Fate(random, random.randint(1, 120), kind == "kill")
+            for name in CALLS:
+                patched.setattr(os, name, failing(fate, getattr(os, name)))
+        try:
+            return NativeEngine(request_of(system, resources, stop)).run(CAPACITY)
+        except Killed:
+            return None
+
+
+def failing(fate: Fate, call: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *given: fate.meet(call, *given)
+
+
+def refuses_others(specify: Specify, seed: int, resources: Resources) -> None:
+    """An edited protocol does not go on with what was kept."""
+    protocol, workload = drawn(specify, seed)
+    (other,) = specify(Draw(seed).text().replace("    k: nat\n", "    k: nat = 1\n")).protocols
+    edited = other, workload
+    fewer = protocol, replace(workload, sends=(0, *workload.sends[1:]))
+    others: Sequence[tuple[ir.Protocol, ir.Workload]] = (edited, fewer)
+    for other, chosen in others:
+        with pytest.raises(NotOnDisk, match="another search"):
+            NativeEngine(request_of(System(other, chosen), resources)).run(CAPACITY)
