@@ -34,6 +34,16 @@ def test_a_limited_search_goes_on(thence: Thence, tmp_path: Path) -> None:
     assert (found["verdict"], found["states"], found["transitions"], found["depth"]) == ("holds", 52_521, 221_934, 18)
 
 
+def test_a_damaged_search_has_no_verdict(thence: Thence, tmp_path: Path) -> None:
+    words = (*TWO, "--storage", "disk", "--folder", str(tmp_path / "states"))
+    assert thence(*words, "--limit", "20000").code == 3
+    damaged = tmp_path / "states" / "cykas" / "known-17"
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 4
+    damaged.write_bytes(content)
+    assert thence(*words).rejects(f"{damaged} is damaged")
+
+
 def test_a_violation_is_replayed(thence: Thence) -> None:
     words = ("explore", "cykas", "--mutant", "tells_too_early", "--sends", "2", "--property", "causal", "--json")
     exact, layers, disk = (

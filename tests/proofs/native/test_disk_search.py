@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 import pytest
 
@@ -22,9 +23,9 @@ from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Exploration, Method, Progress, Resources
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.fairness.fairness import is_decided_at_rest
-from thence.proofs.native import disk_search, state_files, state_store
+from thence.proofs.native import disk_search, kept_search, state_files, state_store
 from thence.proofs.native.engine import NativeEngine, Sample
-from thence.proofs.native.kept_search import MANIFEST, STEPS, NotOnDisk
+from thence.proofs.native.kept_search import LOCK, MANIFEST, STEPS, NotOnDisk
 from thence.proofs.scopes.scopes import properties_of
 
 Library: TypeAlias = Callable[[str], ir.Specification]
@@ -227,6 +228,39 @@ def test_two_at_once(library: Library, stopped: Path) -> None:
 
     found = explore(library("cykas").protocols[0], TWO, ["causal"], progress=again, method=kept_in(stopped))
     assert "interrupted" in found.why_incomplete
+
+
+def test_a_folder_that_is_removed_meanwhile(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a search that is over, after this one has opened the lock: the lock of a file that is gone is none."""
+    folder, calls = tmp_path / "states", list[int]()
+
+    def lock(file: IO[bytes], how: int) -> None:
+        calls.append(how)
+        if len(calls) == 1:
+            kept_search.remove(folder)
+        else:
+            assert (folder / LOCK).stat().st_ino == os.fstat(file.fileno()).st_ino
+        flock(file, how)
+
+    flock = fcntl.flock
+    monkeypatch.setattr(kept_search.fcntl, "flock", lock)
+    found = explore(library("cykas").protocols[0], replace(TWO, sends=(2, 1, 1)), ["causal"], method=kept_in(folder))
+    assert found.complete and len(calls) == 2
+
+
+def test_the_lock_goes_last(stopped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes meanwhile finds a folder of states, and not of something else."""
+    gone: list[str] = []
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        assert (stopped / LOCK).exists()
+        gone.append(path.name)
+        original(path, missing_ok)
+
+    original = Path.unlink
+    monkeypatch.setattr(Path, "unlink", unlink)
+    kept_search.remove(stopped)
+    assert len(gone) > 8 and gone[-1] == LOCK and not stopped.exists()
 
 
 def test_what_is_about_endless_runs_is_refused(library: Library) -> None:

@@ -15,13 +15,13 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from struct import pack, unpack
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import IO, Any, Final
 from zlib import crc32
 
 from thence.dsl.run.system import System
@@ -160,16 +160,33 @@ def folder_of(request: ExplorationRequest) -> Iterator[Path]:
         with TemporaryDirectory(prefix="thence-states-") as made:
             yield Path(made)
         return
-    wanted.mkdir(parents=True, exist_ok=True)
-    lock = wanted / LOCK
-    if not lock.exists() and any(wanted.iterdir()):
-        raise NotOnDisk(f"{wanted} holds something else; name another folder")
-    with lock.open("ab") as held:
+    held = None
+    while held is None:
+        held = _locked(wanted)
+    with held:
+        yield wanted
+
+
+def _locked(folder: Path) -> IO[bytes] | None:
+    """The lock of the folder, which is made; None where another process removed it meanwhile. Raises: NotOnDisk."""
+    lock = folder / LOCK
+    with suppress(FileNotFoundError):
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()) and not lock.exists() and any(folder.iterdir()):
+            raise NotOnDisk(f"{folder} holds something else; name another folder")
+        held = lock.open("ab")
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(held.fileno()), lock.stat()):
+                return held
         except BlockingIOError:
-            raise NotOnDisk(f"another search uses {wanted}") from None
-        yield wanted
+            held.close()
+            raise NotOnDisk(f"another search uses {folder}") from None
+        except BaseException:
+            held.close()
+            raise
+        held.close()
+    return None
 
 
 def is_kept(folder: Path) -> bool:
@@ -180,8 +197,9 @@ def is_kept(folder: Path) -> bool:
 def remove(folder: Path) -> None:
     """Removes what the search left, and the folder, if nothing else is in it."""
     for path in folder.iterdir():
-        if path.name in (LOCK, MANIFEST, STEPS, NUMBERS) or path.name.startswith(("known-", "reached-", *SPREAD)):
+        if path.name in (MANIFEST, STEPS, NUMBERS) or path.name.startswith(("known-", "reached-", *SPREAD)):
             path.unlink()
+    (folder / LOCK).unlink()  # the last one: without it, the others would be something else to another process
     if not any(folder.iterdir()):
         folder.rmdir()
 
