@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -129,6 +130,23 @@ def test_rows_that_cannot_be_read_are_named(campaign: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(CampaignError, match="is damaged"):
         read_rows(finished_batches(campaign, WALK)[0])
+
+
+def test_a_flipped_bit_is_damage_or_changes_nothing(campaign: Path) -> None:
+    before = finished_batches(campaign, WALK)[0]
+    rows, whole, random = read_rows(before), before.path.read_bytes(), Random(1)
+    refused = 0
+    for bit in random.sample(range(8 * len(whole)), 300):
+        before.path.write_bytes((int.from_bytes(whole, "little") ^ 1 << bit).to_bytes(len(whole), "little"))
+        try:
+            after = finished_batches(campaign, WALK)[0]
+            found = read_rows(after)
+        except CampaignError:
+            refused += 1
+            continue
+        assert after == before, bit
+        assert found.equals(rows), bit
+    assert refused > 150
 
 
 def test_a_batch_of_another_campaign_is_named(campaign: Path) -> None:

@@ -70,12 +70,27 @@ def test_an_unexpected_unknown_is_tried_again(tmp_path: Path) -> None:
     assert kept.read(ABOUT) is not None
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": "thence-task/1"}', '{"format": "other", "results": []}'])
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": "thence-task/2"}', '{"format": "other", "results": []}'])
 def test_a_damaged_file_is_no_result(tmp_path: Path, damage: str) -> None:
     kept = KeptResults(tmp_path)
     kept.keep(ABOUT, [HOLDS])
     (file,) = tmp_path.iterdir()
     file.write_text(damage)
+    assert kept.read(ABOUT) is None
+
+
+def test_a_flipped_bit_is_no_result(tmp_path: Path) -> None:
+    """Or it changes nothing, such as the place of a blank."""
+    kept = KeptResults(tmp_path)
+    kept.keep(ABOUT, [HOLDS])
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    for bit in range(8 * len(whole)):
+        file.write_bytes((int.from_bytes(whole, "little") ^ 1 << bit).to_bytes(len(whole), "little"))
+        assert kept.read(ABOUT) in (None, (HOLDS,))
+    kept.keep(("another",), [])
+    other = next(path for path in tmp_path.iterdir() if path != file)
+    other.replace(file)
     assert kept.read(ABOUT) is None
 
 

@@ -44,6 +44,7 @@ DRAFT_PREFIX = ".draft-"
 TALLY_KEY = b"thence.tally"
 IDENTITY_KEY = b"thence.identity"
 TIMING_KEY = b"thence.timing"
+SUM_KEY = b"thence.sum"
 
 LARGEST_MANIFEST = 256 << 20
 """Bytes of the longest manifest. The schedules that a campaign starts from make it long."""
@@ -266,7 +267,8 @@ def write_batch(
         TIMING_KEY: canonical_json(timing).encode(),
     }
     sink = io.BytesIO()
-    pq.write_table(rows.replace_schema_metadata(metadata), sink, compression="zstd")
+    metadata[SUM_KEY] = _sum(metadata)
+    pq.write_table(rows.replace_schema_metadata(metadata), sink, compression="zstd", write_page_checksum=True)
     path = directory / BATCHES / f"seeds-{seeds.start:019d}-{seeds.stop:019d}.parquet"
     write_whole(path, sink.getvalue())
     return Batch(seeds, path, tally, timing["seconds"], timing["finished"])
@@ -297,7 +299,7 @@ def read_rows(batch: Batch) -> pa.Table:
         CampaignError: the file is damaged.
     """
     try:
-        rows = pq.read_table(batch.path)
+        rows = pq.read_table(batch.path, page_checksum_verification=True)
     except (OSError, pa.ArrowException) as error:
         raise _damaged(batch.path) from error
     if not rows.schema.equals(SCHEMA, check_metadata=False):
@@ -328,6 +330,8 @@ def _read_footer(path: Path, seeds: range, parameters: CampaignParameters) -> Ba
         metadata = footer.metadata or {}
         if metadata[IDENTITY_KEY] != parameters.identity().encode():
             raise CampaignError(f"{path} is a batch of another campaign; move it away")
+        if metadata.get(SUM_KEY, _sum(metadata)) != _sum(metadata):
+            raise _damaged(path)
         tally = Tally.from_json(json.loads(metadata[TALLY_KEY]))
         timing = json.loads(metadata[TIMING_KEY])
         seconds, finished = float(timing["seconds"]), float(timing["finished"])
@@ -337,6 +341,12 @@ def _read_footer(path: Path, seeds: range, parameters: CampaignParameters) -> Ba
     if not tally.cases == footer.num_rows == len(seeds) or size > LARGEST_BATCH_BYTES:
         raise _damaged(path)
     return Batch(seeds, path, tally, seconds, finished)
+
+
+def _sum(metadata: Mapping[bytes, bytes]) -> bytes:
+    """A checksum of what the footer of a batch says; its rows have those of Parquet."""
+    said = b"\0".join(metadata[key] for key in (IDENTITY_KEY, TALLY_KEY, TIMING_KEY))
+    return blake2b(said, digest_size=16).hexdigest().encode()
 
 
 def _damaged(path: Path) -> CampaignError:

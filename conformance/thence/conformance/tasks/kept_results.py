@@ -2,8 +2,9 @@
 
 NOTE(kept results): what a task came to is kept under a digest of all that it depends on: the task, with the text that
 it is about, and every file of this program and the versions of its solvers. So it is never taken for that of another
-text or program. A file is JSON, whole or not there; what is no result is as if it was not there. A task that came out
-unknown against the file's expectation (its time was over, its process was lost) is not kept, and so tried again.
+text or program. A file is JSON, whole or not there, with a checksum of its name and content; what is damaged is as if
+it was not there. A task that came out unknown against the file's expectation (its time was over, its process was lost)
+is not kept, and so tried again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import thence
 from thence.spec.cache_folder import read_kept
 from thence.spec.verdict import Level, Result, Verdict
 
-FORMAT = "thence-task/1"
+FORMAT = "thence-task/2"
 
 SOLVERS = ("z3-solver", "cvc5", "llvmlite")
 """The packages that verdicts rest on beside this program."""
@@ -39,8 +40,11 @@ class KeptResults:
     def read(self, about: Sequence[str | bytes]) -> tuple[Result, ...] | None:
         """What the task about this came to; None where nothing is kept of it."""
         try:
-            found = json.loads(read_kept(self._place(about)))
-            return results_of(found["results"]) if found["format"] == FORMAT else None
+            place = self._place(about)
+            found = json.loads(read_kept(place))
+            if found["format"] != FORMAT or found["sum"] != _sum(place, found["results"]):
+                return None
+            return results_of(found["results"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
@@ -53,7 +57,8 @@ class KeptResults:
         try:
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump({"format": FORMAT, "results": [json_of(result) for result in results]}, file)
+                said = [json_of(result) for result in results]
+                json.dump({"format": FORMAT, "results": said, "sum": _sum(place, said)}, file)
             draft.replace(place)
         finally:
             with suppress(OSError):
@@ -65,6 +70,11 @@ class KeptResults:
             content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
             digest.update(f"\0{len(content)}\0".encode() + content)
         return self._folder / f"task-{digest.hexdigest()[:40]}.json"
+
+
+def _sum(place: Path, results: Any) -> str:
+    said = json.dumps([place.name, json.loads(json.dumps(results))], sort_keys=True)
+    return sha256(said.encode()).hexdigest()
 
 
 def json_of(result: Result) -> dict[str, Any]:
