@@ -165,7 +165,7 @@ def _single(result: Recording, svg: str | None) -> Output:
         write_text(svg, result.picture)
         text += f"{svg} written\n"
     elif svg is not None:
-        text += f"nothing is wrong; {svg} is not written\n"
+        text += f"there is nothing wrong to draw; {svg} is not written\n"
     code = {Verdict.REFUTED: 1, Verdict.UNKNOWN: UNKNOWN}.get(result.verdict, 0)
     return Output((result,), text=text, exit=code, table=False)
 
@@ -179,6 +179,8 @@ def _line(result: Recording) -> str:
     said = ", ".join(wrong) or "causal, FIFO, all delivered once"
     if not wrong and not facts["detail"]["deliveries"]:
         said = "nothing was delivered: no verdict"
+    elif not wrong and result.verdict is Verdict.UNKNOWN and facts.get("conforms") != "unknown":
+        said = facts["unknown"]
     if "conforms" in facts:
         said = f"{said_of(result)}; {said}"
     events = counted(facts["detail"]["events"], "event")
