@@ -38,19 +38,20 @@ from thence.spec.user_error import UserError
 FORMAT: Final = "thence-trace/1"
 
 
-class _Twice(ValueError):
+class KeyTwice(ValueError):
     """A key stands twice in one object; which of the two is meant?"""
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs, for `object_pairs_hook` of `json`. Raises KeyTwice, with the key."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
-        raise _Twice(next(name for name in names if names.count(name) > 1))
+        raise KeyTwice(next(name for name in names if names.count(name) > 1))
     return fields
 
 
-_decode: Final = json.JSONDecoder(object_pairs_hook=_each_once).raw_decode
+_decode: Final = json.JSONDecoder(object_pairs_hook=each_once).raw_decode
 LONGEST_LINE_BYTES: Final = 1 << 20
 MOST_PROCESSES: Final = 1024
 MOST_UNPACKED_BYTES: Final = 1 << 30
@@ -294,7 +295,8 @@ class _Reader:
         while block := file.read(_BLOCK_BYTES):
             if not block.endswith(b"\n"):
                 block += file.readline(LONGEST_LINE_BYTES + 1)
-            found = _plain(block)
+            last = len(block) - 1 - block.rfind(b"\n", 0, -1)  # no other line can be too long
+            found = None if last > LONGEST_LINE_BYTES else _plain(block)
             if found is None:
                 yield from map(self._event, self._lines(io.BytesIO(block)))
                 continue
@@ -347,7 +349,7 @@ class _Reader:
                     reason = f"{error.msg}, column {error.colno}"
                 case RecursionError():
                     reason = "nested too deeply"
-                case _Twice():
+                case KeyTwice():
                     reason = f"the key {_excerpt(str(error))} stands twice"
                 case _:
                     reason = "a number is too long"

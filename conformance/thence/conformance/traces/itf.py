@@ -3,18 +3,22 @@
     {"vars": ["event", ...],
      "states": [{"event": {"event": "send", "process": 0, "message": "m0", "destinations": {"#set": [1]}}, ...}]}
 
-The fields are those of `thence-trace/1`; a state whose `event` has `"event": "none"`, or is the same as before in a
-stuttering step, adds nothing. Numbers may be `{"#bigint": "7"}`, sets `{"#set": [...]}`.
+The fields are those of `thence-trace/1`; a state whose `event` has `"event": "none"`, or is that of the state before,
+in a stuttering step, adds nothing. So between two events that are the same there is a state with "none". Numbers may be
+`{"#bigint": "7"}`, sets `{"#set": [...]}`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from thence.spec.events import Event, Execution
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace, event_to_json
+
+_KINDS: Final = ("send", "receive", "deliver", "input")
+_NOTHING: Final = {"event": "none"}
 
 
 def is_itf(value: object) -> bool:
@@ -30,26 +34,27 @@ def read_itf(value: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:
     if not any("event" in state for state in states):
         raise LogError("no state has a variable `event`: the model does not say which event each step was")
     found: list[dict[str, Any]] = []
+    before = None
     for state in states:
         event = _plain(state.get("event"))
-        if (
-            isinstance(event, dict)
-            and event.get("event") in ("send", "receive", "deliver")
-            and (not found or event != found[-1])
-        ):
+        if isinstance(event, dict) and event.get("event") in _KINDS and event != before:
             found.append(event)
+        before = event
     numbers = [number for event in found for number in _processes(event)]
     if not numbers:
         raise LogError("no state has an event with a process")
-    declared = value.get("#meta", {}).get("processes")
+    meta = value.get("#meta")
+    declared = meta.get("processes") if isinstance(meta, Mapping) else None
     return declared if type(declared) is int else max(numbers) + 1, found
 
 
 def write_itf(trace: Trace) -> dict[str, Any]:
     """The trace as an ITF object, with one state before the first event."""
     execution: Execution = trace.execution
-    states = [{"#meta": {"index": 0}, "event": {"event": "none"}}]
-    states += [{"#meta": {"index": index}, "event": _coded(event)} for index, event in enumerate(execution.events, 1)]
+    shown = [_NOTHING]
+    for before, event in zip((None, *execution.events), execution.events, strict=False):
+        shown += [_NOTHING, _coded(event)] if event == before else [_coded(event)]
+    states = [{"#meta": {"index": index}, "event": event} for index, event in enumerate(shown)]
     meta = {
         "format": "ITF",
         "format-description": "Informal Trace Format, Apalache ADR 015",
@@ -59,15 +64,18 @@ def write_itf(trace: Trace) -> dict[str, Any]:
 
 
 def _coded(event: Event) -> dict[str, Any]:
-    def code(value: Any) -> Any:
+    def code(name: str, value: Any) -> Any:
         match value:
+            case bool():
+                return value
             case int():
                 return {"#bigint": str(value)}
             case list():
-                return {"#set": [code(each) for each in value]}
+                items = [code(name, each) for each in value]
+                return {"#set": items} if name == "destinations" else items
         return value
 
-    return {name: code(value) for name, value in event_to_json(event).items()}
+    return {name: code(name, value) for name, value in event_to_json(event).items()}
 
 
 def _plain(value: Any) -> Any:
@@ -76,7 +84,7 @@ def _plain(value: Any) -> Any:
             try:
                 return int(digits)
             except ValueError as error:
-                raise LogError(f"{digits!r} is not a number") from error
+                raise LogError(f"{digits[:40]!r} is not a number") from error
         case {"#set": list(items)} | {"#tup": list(items)} | list(items):
             return [_plain(item) for item in items]
         case dict():
@@ -85,5 +93,6 @@ def _plain(value: Any) -> Any:
 
 
 def _processes(event: Mapping[str, Any]) -> list[int]:
-    numbers = [event.get("process"), event.get("from"), *(event.get("destinations") or ())]
+    destinations = event.get("destinations")
+    numbers = [event.get("process"), event.get("from"), *(destinations if isinstance(destinations, list) else ())]
     return [number for number in numbers if type(number) is int]
