@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -57,9 +57,9 @@ class Fate:
 WRITE = os.writev
 
 
-def figures(found: Exploration) -> tuple[int, int, int, dict[str, int], set[str]]:
-    lengths = {name: len(violation.steps) for name, violation in found.violations.items()}
-    return found.states, found.transitions, found.depth, lengths, set(found.undecided)
+def figures(found: Exploration, apart: Set[str]) -> tuple[int, int, int, dict[str, int], Set[str]]:
+    lengths = {name: len(violation.steps) for name, violation in found.violations.items() if name not in apart}
+    return found.states, found.transitions, found.depth, lengths, found.undecided.keys() - apart
 
 
 def request_of(system: System, resources: Resources, progress: Callable[[Progress], None] | None = None) -> Any:
@@ -100,8 +100,8 @@ def test_what_failed_goes_on(specify: Specify, monkeypatch: pytest.MonkeyPatch, 
                     kept += 1
                     refuses_others(specify, seed, resources)
             assert found is not None
-            undecided = set(exact.undecided) | (set(found.undecided) & {"delivered"})
-            assert figures(found) == (*figures(exact)[:4], undecided), (seed, spreading)
+            apart = found.undecided.keys() & {"delivered"}  # it may need all states at hand
+            assert figures(found, apart) == figures(exact, apart), (seed, spreading)
             assert not folder.exists()
     assert failed and kept
 
