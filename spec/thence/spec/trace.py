@@ -33,24 +33,13 @@ from typing import Any, Final, NoReturn, Protocol
 
 from thence.spec.collector import collector_at_rest
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, printable
+from thence.spec.json_objects import KeyTwice, each_once
 from thence.spec.user_error import UserError
 
 FORMAT: Final = "thence-trace/1"
 
 
-class _Twice(ValueError):
-    """A key stands twice in one object; which of the two is meant?"""
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _Twice(next(name for name in names if names.count(name) > 1))
-    return fields
-
-
-_decode: Final = json.JSONDecoder(object_pairs_hook=_each_once).raw_decode
+_decode: Final = json.JSONDecoder(object_pairs_hook=each_once).raw_decode
 LONGEST_LINE_BYTES: Final = 1 << 20
 MOST_PROCESSES: Final = 1024
 MOST_UNPACKED_BYTES: Final = 1 << 30
@@ -347,8 +336,8 @@ class _Reader:
                     reason = f"{error.msg}, column {error.colno}"
                 case RecursionError():
                     reason = "nested too deeply"
-                case _Twice():
-                    reason = f"the key {_excerpt(str(error))} stands twice"
+                case KeyTwice():
+                    reason = str(error)
                 case _:
                     reason = "a number is too long"
             self._fail(

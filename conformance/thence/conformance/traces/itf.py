@@ -9,12 +9,15 @@ stuttering step, adds nothing. Numbers may be `{"#bigint": "7"}`, sets `{"#set":
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from thence.spec.events import Event, Execution
+from thence.spec.events import Event, Execution, printable
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace, event_to_json
+
+KINDS: Final = ("send", "receive", "deliver", "input")
 
 
 def is_itf(value: object) -> bool:
@@ -30,18 +33,19 @@ def read_itf(value: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:
     if not any("event" in state for state in states):
         raise LogError("no state has a variable `event`: the model does not say which event each step was")
     found: list[dict[str, Any]] = []
-    for state in states:
+    for number, state in enumerate(states):
         event = _plain(state.get("event"))
-        if (
-            isinstance(event, dict)
-            and event.get("event") in ("send", "receive", "deliver")
-            and (not found or event != found[-1])
-        ):
-            found.append(event)
+        if event in (None, {"event": "none"}) or (found and event == found[-1]):
+            continue
+        if not isinstance(event, dict) or event.get("event") not in KINDS:
+            shown = printable(json.dumps(state["event"]))
+            raise LogError(f"state {number} has the event {shown[:80]}, which is none of {', '.join(KINDS)} and none")
+        found.append(event)
     numbers = [number for event in found for number in _processes(event)]
     if not numbers:
         raise LogError("no state has an event with a process")
-    declared = value.get("#meta", {}).get("processes")
+    meta = value.get("#meta")
+    declared = meta.get("processes") if isinstance(meta, Mapping) else None
     return declared if type(declared) is int else max(numbers) + 1, found
 
 
@@ -61,6 +65,8 @@ def write_itf(trace: Trace) -> dict[str, Any]:
 def _coded(event: Event) -> dict[str, Any]:
     def code(value: Any) -> Any:
         match value:
+            case bool():
+                return value
             case int():
                 return {"#bigint": str(value)}
             case list():
@@ -85,5 +91,6 @@ def _plain(value: Any) -> Any:
 
 
 def _processes(event: Mapping[str, Any]) -> list[int]:
-    numbers = [event.get("process"), event.get("from"), *(event.get("destinations") or ())]
+    destinations = event.get("destinations")
+    numbers = [event.get("process"), event.get("from"), *(destinations if isinstance(destinations, list) else ())]
     return [number for number in numbers if type(number) is int]

@@ -12,6 +12,7 @@ from thence.conformance.traces.itf import is_itf, read_itf, write_itf
 from thence.conformance.traces.jepsen import is_jepsen, read_jepsen
 from thence.conformance.traces.otlp import is_otlp, read_otlp
 from thence.conformance.traces.shiviz import is_shiviz, read_shiviz, write_shiviz
+from thence.spec.json_objects import KeyTwice, json_value
 from thence.spec.logs import Log, LogError, merged
 from thence.spec.trace import FORMAT, Trace, TraceError, opened, read_events, read_log, read_trace
 from thence.spec.words import counted
@@ -103,13 +104,17 @@ def _flat(values: list[Any]) -> list[Any]:
 
 
 def _json_values(text: str) -> list[Any] | None:
-    """The JSON values of the text, one or one a line; None if it is not JSON."""
+    """The JSON values of the text, one or one a line; None if it is not JSON. Raises: LogError, a key stands twice."""
     try:
-        return [json.loads(text)]
+        return [json_value(text)]
+    except KeyTwice as error:
+        raise LogError(str(error)) from error
     except (ValueError, RecursionError):
         pass
     try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json_value(line) for line in text.splitlines() if line.strip()]
+    except KeyTwice as error:
+        raise LogError(str(error)) from error
     except (ValueError, RecursionError):
         return None
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from thence.conformance.traces.named import Recording
 from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.json_objects import json_value
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace
 
@@ -116,7 +117,7 @@ def _entries(text: str) -> Iterator[_Entry]:
 
 def _clock(text: str) -> dict[str, int] | None:
     try:
-        value = json.loads(text)
+        value = json_value(text)
     except (ValueError, RecursionError):
         return None
     fits = isinstance(value, dict) and all(type(count) is int and count >= 0 for count in value.values())
