@@ -106,7 +106,7 @@ def test_interrupted_it_keeps_what_is_judged(tmp_path: Path) -> None:
     (place / "a.ndjson").write_text(BAD)
     os.mkfifo(place / "b.ndjson")
     (place / "c.ndjson").write_text(GOOD)
-    command = [str(THENCE), "trace", "check", *(f"runs/{name}.ndjson" for name in "abc")]
+    command = [str(THENCE), "trace", "check", *(f"runs/{name}.ndjson" for name in "abc"), "--format", "ndjson"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with process, (place / "b.ndjson").open("w"):  # opens when it is being read, and says nothing
         time.sleep(0.5)

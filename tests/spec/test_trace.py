@@ -91,6 +91,12 @@ NESTED = '{"event":' + "[" * 100_000 + "]" * 100_000 + "}"
         ([HEADER, NESTED], 2, "nested too deeply"),
         ([HEADER, '{"process": ' + "1" * 5000 + "}"], 2, "a number is too long"),
         ([HEADER, "x" * (LONGEST_LINE_BYTES + 5)], 2, "the line is longer than 1,048,576 bytes"),
+        ([HEADER, SEND.replace('"a"', f'"{"a" * LONGEST_LINE_BYTES}"')], 2, "the line is longer than 1,048,576 bytes"),
+        (
+            [HEADER, SEND, SEND.replace('"a"', f'"{"a" * LONGEST_LINE_BYTES}"')],
+            3,
+            "the line is longer than 1,048,576 bytes",
+        ),
         ([HEADER, DELIVER], 2, "message 'a' is delivered, but no earlier line sends it"),
         ([HEADER, RECEIVE], 2, "message 'a' is received, but no earlier line sends it"),
         ([HEADER, SEND, "", SEND], 4, "message 'a' is sent again (first in line 2)"),

@@ -283,7 +283,8 @@ class _Reader:
         while block := file.read(_BLOCK_BYTES):
             if not block.endswith(b"\n"):
                 block += file.readline(LONGEST_LINE_BYTES + 1)
-            found = _plain(block)
+            last = len(block) - 1 - block.rfind(b"\n", 0, -1)  # no other line can be too long
+            found = None if last > LONGEST_LINE_BYTES else _plain(block)
             if found is None:
                 yield from map(self._event, self._lines(io.BytesIO(block)))
                 continue

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from thence.conformance.replay.recordings import judged
+from thence.conformance.traces.edn import read_all
 from thence.conformance.traces.reading import FORMATS, read, read_merged, written
 from thence.conformance.traces.shiviz import read_shiviz
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
 from thence.spec.judgement import judge
 from thence.spec.logs import LogError, by_process, merged
 from thence.spec.trace import Trace, TraceError, write_trace
+from thence.spec.verdict import Verdict
 
 SAMPLES = Path(__file__).parent / "samples"
+SEND = '{:process 0 :type :invoke :f :send :value {:message "a" :destinations [1]}}'
 
 
 @st.composite
@@ -109,6 +115,101 @@ def test_itf_is_written_and_read(tmp_path: Path) -> None:
     assert read(tmp_path / "run.itf.json").execution == execution
 
 
+NAMES = st.text(st.sampled_from('ab" \\[],{}\n\x1c\u2028\ud800é😀'), min_size=1, max_size=4)
+
+
+@st.composite
+def strange_executions(draw: st.DrawFn) -> Execution:
+    """Executions with names of all kinds, inputs, and deliveries again and where nobody sent to."""
+    names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+    processes = st.integers(0, 2)
+    events: list[Event] = [Send(draw(processes), names[0], tuple(draw(st.lists(processes, max_size=3))))]
+    for name in names[1:]:
+        events += draw(
+            st.lists(st.builds(Deliver, processes, st.sampled_from([e.message for e in _sends(events)])), max_size=3)
+        )
+        events += draw(
+            st.lists(st.builds(Input, processes, st.just("ask"), st.tuples(st.booleans(), processes)), max_size=2)
+        )
+        events.append(Send(draw(processes), name, tuple(draw(st.lists(processes, max_size=3)))))
+    last = st.builds(Deliver, processes, st.sampled_from(names))
+    return Execution(3, (*events, *draw(st.lists(last, max_size=4))))
+
+
+def _sends(events: list[Event]) -> list[Send]:
+    return [event for event in events if isinstance(event, Send)]
+
+
+@pytest.mark.parametrize("format_", ["itf", "shiviz"])
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(execution=strange_executions(), mark=st.booleans(), ends=st.sampled_from(["\n", "\r\n"]))
+def test_nothing_is_lost_on_the_way_through_another_format(
+    execution: Execution, mark: bool, ends: str, format_: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    text = written(Trace(execution), format_)
+    assert text is not None
+    path = tmp_path_factory.mktemp("written") / "run"
+    path.write_bytes(("\ufeff" * mark + text.replace("\n", ends)).encode())
+    again = read(path)
+    assert "inferred" not in again.header
+    events = again.execution.events
+    if format_ == "itf":
+        assert events == execution.events
+    else:
+        number = {name: int(name[1:]) for name in again.execution.names}
+        renumbered = [number[again.execution.names[process]] for process in range(again.execution.processes)]
+        assert of_each_process(execution) == of_each_process(
+            Execution(3, tuple(_renumbered(event, renumbered) for event in events))
+        )
+
+
+def _renumbered(event: Event, numbers: list[int]) -> Event:
+    moved = replace(event, process=numbers[event.process])
+    if isinstance(moved, Send):
+        return replace(moved, destinations=tuple(numbers[each] for each in moved.destinations))
+    return moved
+
+
+@pytest.mark.parametrize("name", ["a service", "a,b", "x{y", 'say "x"', "a\u2028b"])
+def test_processes_whose_names_no_host_can_have_are_numbered(name: str) -> None:
+    log = written(Trace(Execution(2, (Send(0, "a", (1,)), Deliver(1, "a")), (name, "other"))), "shiviz")
+    assert log is not None
+    assert read_shiviz(log).execution.names == ("p0", "p1")
+
+
+def test_an_itf_on_one_line_is_no_log_of_clocks(tmp_path: Path) -> None:
+    text = written(Trace(Execution(2, (Send(0, "a", (1,)), Deliver(1, "a")))), "itf")
+    assert text is not None
+    (tmp_path / "run").write_text(json.dumps(json.loads(text)))
+    assert read(tmp_path / "run").execution.events == (Send(0, "a", (1,)), Deliver(1, "a"))
+
+
+def test_clocks_alone_give_no_verdict_where_nothing_is_wrong(tmp_path: Path) -> None:
+    assert judged(str(SAMPLES / "shiviz.log")).verdict is Verdict.UNKNOWN
+    write_trace(tmp_path / "run.ndjson", read(SAMPLES / "shiviz.log"))
+    assert judged(str(tmp_path / "run.ndjson")).verdict is Verdict.UNKNOWN
+
+
+def test_a_picture_shows_what_is_wrong_of_any_kind(tmp_path: Path) -> None:
+    write_trace(tmp_path / "run.ndjson", Trace(Execution(2, (Send(0, "a", (1,)), Deliver(1, "a"), Deliver(1, "a")))))
+    assert "again" in judged(str(tmp_path / "run.ndjson")).picture
+
+
+def test_a_pipe_is_refused_where_its_format_is_to_be_recognised(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TraceError, match="cannot be read twice"):
+        read(tmp_path / "pipe")
+
+
+def test_edn_leaves_out_what_is_discarded() -> None:
+    assert read_all(r'[1 #_ 2 #_#_{:a 1} [3] 4 #_#inst "now" 5] "\u0041" \a 1_0') == [[1, 4, 5], "A", "\\a", "1_0"]
+
+
+def test_an_arrival_is_from_the_sender_of_its_message(tmp_path: Path) -> None:
+    (tmp_path / "history.edn").write_text(SEND + '{:process 1 :type :ok :f :receive :value "a"}')
+    assert read(tmp_path / "history.edn").execution.events == (Send(0, "a", (1,)), Receive(1, "a", 0))
+
+
 def test_clocks_alone_show_sends_and_deliveries() -> None:
     execution = read(SAMPLES / "shiviz.log").execution
     assert execution.names == ("alice", "bob", "carol")
@@ -151,6 +252,17 @@ def test_a_broken_log_is_refused(text: str, said: str) -> None:
         '{"vars": ["event"], "states": [{"event": {"event": "deliver", "process": 0, "message": "a"}}]}',
         '[{"process": 0, "type": "ok", "f": "deliver", "value": "a"}]',
         '[{"process": 0, "type": "invoke", "f": "send", "value": []}]',
+        '[{"process": 0, "type": "invoke", "f": "send"}]',
+        '[{"process": 0, "type": "invoke", "f": "send", "value": true}]',
+        '[{"process": 0, "type": "invoke", "f": "send", "value": {"message": "a", "destinations": [1.0]}}]',
+        '[{"process": 0, "type": "invoke", "f": "send", "process": 1, "value": "a"}]',
+        SEND + "{:process 1 :process 2 :type :ok :f :deliver :value a}",
+        SEND + "#_",
+        "[#_]",
+        '{"vars": [], "states": [{"event": {"event": "send", "process": 0, "message": "a", "destinations": 5}}]}',
+        '{"#meta": [], "vars": [], "states": [{"event": {"event": "send", "process": 0, "message": 1}}]}',
+        '{"resourceSpans": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "s"}}]}, '
+        '"scopeSpans": [{"spans": [{"spanId": "a", "kind": 4, "startTimeUnixNano": 1e999}]}]}]}',
     ],
 )
 @pytest.mark.parametrize("format_", [None, *FORMATS])

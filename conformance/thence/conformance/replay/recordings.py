@@ -27,6 +27,9 @@ _SAID: Final = {"conforming": "as", "nonconforming": "not as", "unknown": "unkno
 _VACUOUS: Final = "nothing was delivered: no verdict"
 """Why a recording without a delivery, in which nothing is wrong, has no verdict. Against a protocol, inputs count."""
 
+_INFERRED: Final = "its clocks alone do not show late messages: no verdict"
+"""Why a recording whose sends and deliveries are inferred from clocks, and in which nothing is wrong, has none."""
+
 _SHOWN: Final = 5
 """Findings of the oracle that an explanation has."""
 
@@ -50,8 +53,9 @@ def _judged(name: str, reader: Callable[[], Trace], against: ReferenceProtocol |
     judgement = judge(trace.execution)
     result = _by_the_oracle(name, trace, judgement) if against is None else against.judged(name, trace, judgement)
     happened = any(isinstance(event, Input) for event in trace.execution.events) if against is not None else False
-    if result.verdict is Verdict.TESTED and not result.facts["detail"]["deliveries"] and not happened:
-        facts = {**result.facts, "unknown": _VACUOUS}
+    vacuous = not result.facts["detail"]["deliveries"] and not happened
+    if result.verdict is Verdict.TESTED and (vacuous or trace.header.get("inferred") is True):
+        facts = {**result.facts, "unknown": _VACUOUS if vacuous else _INFERRED}
         result = replace(result, verdict=Verdict.UNKNOWN, expected=False, facts=facts)
     return replace(result, seconds=time.perf_counter() - started)
 

@@ -3,8 +3,9 @@
     {"vars": ["event", ...],
      "states": [{"event": {"event": "send", "process": 0, "message": "m0", "destinations": {"#set": [1]}}, ...}]}
 
-The fields are those of `thence-trace/1`; a state whose `event` has `"event": "none"`, or is the same as before in a
-stuttering step, adds nothing. Numbers may be `{"#bigint": "7"}`, sets `{"#set": [...]}`.
+The fields are those of `thence-trace/1`; a state whose `event` has `"event": "none"`, or is that of the state before,
+in a stuttering step, adds nothing. So between two events that are the same there is a state with "none". Numbers may be
+`{"#bigint": "7"}`, sets `{"#set": [...]}`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from thence.spec.events import Event, Execution, printable
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace, event_to_json
 
-KINDS: Final = ("send", "receive", "deliver", "input")
+_KINDS: Final = ("send", "receive", "deliver", "input")
+_NOTHING: Final = {"event": "none"}
 
 
 def is_itf(value: object) -> bool:
@@ -33,14 +35,15 @@ def read_itf(value: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:
     if not any("event" in state for state in states):
         raise LogError("no state has a variable `event`: the model does not say which event each step was")
     found: list[dict[str, Any]] = []
+    before = None
     for number, state in enumerate(states):
         event = _plain(state.get("event"))
-        if event in (None, {"event": "none"}) or (found and event == found[-1]):
-            continue
-        if not isinstance(event, dict) or event.get("event") not in KINDS:
-            shown = printable(json.dumps(state["event"]))
-            raise LogError(f"state {number} has the event {shown[:80]}, which is none of {', '.join(KINDS)} and none")
-        found.append(event)
+        if event not in (None, _NOTHING, before):
+            if not isinstance(event, dict) or event.get("event") not in _KINDS:
+                said = printable(json.dumps(state["event"]))[:80]
+                raise LogError(f"state {number} has the event {said}, which is none of {', '.join(_KINDS)}, none")
+            found.append(event)
+        before = event
     numbers = [number for event in found for number in _processes(event)]
     if not numbers:
         raise LogError("no state has an event with a process")
@@ -52,8 +55,10 @@ def read_itf(value: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:
 def write_itf(trace: Trace) -> dict[str, Any]:
     """The trace as an ITF object, with one state before the first event."""
     execution: Execution = trace.execution
-    states = [{"#meta": {"index": 0}, "event": {"event": "none"}}]
-    states += [{"#meta": {"index": index}, "event": _coded(event)} for index, event in enumerate(execution.events, 1)]
+    shown = [_NOTHING]
+    for before, event in zip((None, *execution.events), execution.events, strict=False):
+        shown += [_NOTHING, _coded(event)] if event == before else [_coded(event)]
+    states = [{"#meta": {"index": index}, "event": event} for index, event in enumerate(shown)]
     meta = {
         "format": "ITF",
         "format-description": "Informal Trace Format, Apalache ADR 015",
@@ -63,17 +68,18 @@ def write_itf(trace: Trace) -> dict[str, Any]:
 
 
 def _coded(event: Event) -> dict[str, Any]:
-    def code(value: Any) -> Any:
+    def code(name: str, value: Any) -> Any:
         match value:
             case bool():
                 return value
             case int():
                 return {"#bigint": str(value)}
             case list():
-                return {"#set": [code(each) for each in value]}
+                items = [code(name, each) for each in value]
+                return {"#set": items} if name == "destinations" else items
         return value
 
-    return {name: code(value) for name, value in event_to_json(event).items()}
+    return {name: code(name, value) for name, value in event_to_json(event).items()}
 
 
 def _plain(value: Any) -> Any:
@@ -82,7 +88,7 @@ def _plain(value: Any) -> Any:
             try:
                 return int(digits)
             except ValueError as error:
-                raise LogError(f"{digits!r} is not a number") from error
+                raise LogError(f"{digits[:40]!r} is not a number") from error
         case {"#set": list(items)} | {"#tup": list(items)} | list(items):
             return [_plain(item) for item in items]
         case dict():

@@ -5,7 +5,8 @@
     {:process 1, :type :ok,     :f :deliver, :value "m0"}
 
 A send counts from its invocation, unless it failed; one whose end is not known (`:info`, or none at all) is believed
-only if somebody delivered it. A delivery counts when it is `:ok`. Other operations, and the nemesis, are passed over.
+only if it arrived or was delivered. An arrival without `:from` is from the sender of its message. A delivery counts
+when it is `:ok`. Other operations, and the nemesis, are passed over.
 """
 
 from __future__ import annotations
@@ -31,37 +32,50 @@ def read_jepsen(operations: Sequence[Any]) -> Trace:
     if not client:
         raise LogError("there is no operation of a client process in it")
     ended = {
-        _message(number, each["value"])[0]: str(each["type"])
+        _message(number, each)[0]: str(each["type"])
         for number, each in client
         if each["f"] == "send" and each["type"] != "invoke"
     }
-    delivered = {
-        _message(number, each["value"])[0] for number, each in client if each["f"] == "deliver" and each["type"] == "ok"
+    senders = {_message(number, each)[0]: each["process"] for number, each in client if each["f"] == "send"}
+    came = {
+        _message(number, each)[0]
+        for number, each in client
+        if each["f"] in ("deliver", "receive") and each["type"] == "ok"
     }
     recording = Recording(str(process) for process in sorted({each["process"] for _, each in client}))
     for number, each in client:
         process = str(each["process"])
         match each["f"], each["type"]:
             case "send", "invoke":
-                message, destinations = _message(number, each["value"])
-                if ended.get(message) == "ok" or (ended.get(message) != "fail" and message in delivered):
+                message, destinations = _message(number, each)
+                if ended.get(message) == "ok" or (ended.get(message) != "fail" and message in came):
                     recording.send(process, message, destinations)
             case "deliver", "ok":
-                recording.deliver(process, _message(number, each["value"])[0])
+                recording.deliver(process, _message(number, each)[0])
             case "receive", "ok":
-                message, _ = _message(number, each["value"])
-                recording.receive(process, message, str(each["value"].get("from", process)))
+                message, _ = _message(number, each)
+                value = each["value"]
+                known = value.get("from") if isinstance(value, Mapping) else None
+                recording.receive(process, message, str(senders.get(message, process) if known is None else known))
             case _:
                 pass
     return recording.trace({"source": "Jepsen"})
 
 
-def _message(number: int, value: Any) -> tuple[str, list[str] | None]:
-    """The message of a value, and its destinations where it has them."""
-    match value:
-        case str() | int():
+def _message(number: int, operation: Mapping[str, Any]) -> tuple[str, list[str] | None]:
+    """The message of the operation's value, and its destinations where it has them."""
+    match operation.get("value"):
+        case value if _is_name(value):
             return str(value), None
-        case {"message": message, **rest}:
+        case {"message": message, **rest} if _is_name(message):
             destinations = rest.get("destinations")
-            return str(message), [str(each) for each in destinations] if isinstance(destinations, list) else None
+            if destinations is None:
+                return str(message), None
+            if isinstance(destinations, list) and all(map(_is_name, destinations)):
+                return str(message), [str(each) for each in destinations]
+            raise LogError(f"operation {number}: :destinations is no list of processes")
     raise LogError(f"operation {number}: the value names no message; it is a name, or a map with :message")
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)

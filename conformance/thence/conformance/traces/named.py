@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from thence.spec.events import Deliver, Event, Receive, Send
+from thence.spec.events import Deliver, Event, Input, Receive, Send
 from thence.spec.logs import Log, LogError, merged
 from thence.spec.trace import Trace
 
@@ -40,6 +40,11 @@ class Recording:
         """`message` is handed over to the application of `process`."""
         number = self._number(process)
         self._logs[number].append(Deliver(number, message))
+
+    def input(self, process: str, name: str, arguments: Sequence[int]) -> None:
+        """The application of `process` has an input of its own."""
+        number = self._number(process)
+        self._logs[number].append(Input(number, name, tuple(arguments)))
 
     def trace(self, header: Mapping[str, Any]) -> Trace:
         """The execution, merged by message matching. Raises LogError where that fails or nothing was recorded."""

@@ -76,7 +76,7 @@ def _span(span: Mapping[str, Any], process: str | None) -> _Span:
     parent = span.get("parentSpanId") or ""
     try:
         start = int(span["startTimeUnixNano"])
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise LogError(f"span {span['spanId']} has no start time") from error
     message = _attributes(span).get("messaging.message.id") or str(span["spanId"])
     return _Span(process, str(span["spanId"]), start, span.get("kind"), links or (str(parent),) * bool(parent), message)

@@ -14,7 +14,15 @@ from thence.conformance.traces.otlp import is_otlp, read_otlp
 from thence.conformance.traces.shiviz import is_shiviz, read_shiviz, write_shiviz
 from thence.spec.json_objects import KeyTwice, json_value
 from thence.spec.logs import Log, LogError, merged
-from thence.spec.trace import FORMAT, Trace, TraceError, opened, read_events, read_log, read_trace
+from thence.spec.trace import (
+    FORMAT,
+    Trace,
+    TraceError,
+    opened,
+    read_events,
+    read_log,
+    read_trace,
+)
 from thence.spec.words import counted
 
 Format = Literal["ndjson", "itf", "shiviz", "jepsen", "otlp"]
@@ -22,6 +30,7 @@ FORMATS: Final[tuple[str, ...]] = get_args(Format)
 WRITTEN: Final = ("ndjson", "itf", "shiviz")
 LARGEST_BYTES: Final = 256 << 20
 """Formats other than NDJSON are read whole, up to this size."""
+
 
 _ADVICE: Final = "`--format` says which format it is; docs/reference/traces.md says what is expected of each"
 
@@ -78,9 +87,9 @@ def written(trace: Trace, format_: str) -> str | None:
 
 def _reader(path: Path, text: str, format_: str | None) -> Callable[[], Trace]:
     """The reader of the text. LogError where the format is unknown or does not fit."""
-    if format_ == "shiviz" or (format_ is None and is_shiviz(text)):
+    values = None if format_ == "shiviz" else _json_values(text)
+    if format_ == "shiviz" or (format_ is None and values is None and is_shiviz(text)):
         return lambda: read_shiviz(text)
-    values = _json_values(text)
     if values is None and format_ in (None, "jepsen"):
         values = _flat(read_all(text))
     if values is None:
@@ -104,23 +113,22 @@ def _flat(values: list[Any]) -> list[Any]:
 
 
 def _json_values(text: str) -> list[Any] | None:
-    """The JSON values of the text, one or one a line; None if it is not JSON. Raises: LogError, a key stands twice."""
-    try:
-        return [json_value(text)]
-    except KeyTwice as error:
-        raise LogError(str(error)) from error
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return [json_value(line) for line in text.splitlines() if line.strip()]
-    except KeyTwice as error:
-        raise LogError(str(error)) from error
-    except (ValueError, RecursionError):
-        return None
+    """The JSON values of the text, one or one a line; None if it is not JSON. LogError: a key stands twice."""
+    for parts in ([text], [line for line in text.split("\n") if line.strip()]):
+        try:
+            return [json_value(part) for part in parts]
+        except KeyTwice as error:
+            raise LogError(str(error)) from error
+        except (ValueError, RecursionError):
+            pass
+    return None
 
 
 def _is_ndjson(path: Path) -> bool:
-    """Whether the first line is the header, or there is no line, which `read_trace` reports."""
+    """Whether the first line is the header, or there is no line, which `read_trace` reports. TraceError: a pipe."""
+    if path.is_fifo():
+        advice = "Pipe it to the standard input and name `-`, or say with `--format` which format it is"
+        raise TraceError(path, None, "is a pipe, which cannot be read twice", advice)
     try:
         with opened(path) as file:
             first = file.readline(1 << 20).strip()
@@ -136,7 +144,7 @@ def _text(path: Path) -> str:
         if len(content) > LARGEST_BYTES:
             problem = f"is larger than {LARGEST_BYTES >> 20} MiB"
             raise TraceError(path, None, problem, "Large recordings are read as NDJSON, line by line")
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TraceError(path, None, "this is a binary file, or not UTF-8", _ADVICE) from error
     except OSError as error:

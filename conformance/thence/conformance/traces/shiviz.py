@@ -3,11 +3,12 @@
     p0 {"p0": 1}
     send m0 to [1, 2]
 
-Where every event reads `send M to [...]`, `receive M from P` or `deliver M`, as Thence writes them, they mean that.
-Otherwise the clocks tell: an event whose clock has news of another host delivers the latest event of that host, which
-thereby is a send. A message that comes late brings no news, so that clocks alone never show a violation: for that,
-the events have to be named. In a ShiViz log the own entry of a host goes up by one with each of its events, so a log
-that leaves events out is refused.
+Where every event reads `send M to [...]`, `receive M from P`, `deliver M` or `input NAME [...]`, as Thence writes
+them, they mean that; a name with spaces or the like is a JSON string. Otherwise the clocks tell: an event whose clock
+has news of another host delivers the latest event of that host, which thereby is a send. A message that comes late
+brings no news, so that clocks alone never show a violation: for that, the events have to be named, and the header of
+the trace has `inferred` where they are not. In a ShiViz log the own entry of a host goes up by one with each of its
+events, so a log that leaves events out is refused.
 """
 
 from __future__ import annotations
@@ -16,17 +17,21 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from thence.conformance.traces.named import Recording
-from thence.spec.events import Deliver, Execution, Receive, Send
+from thence.spec.events import Deliver, Execution, Input, Receive, Send
 from thence.spec.json_objects import json_value
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace
 
 _CLOCKED = re.compile(r"^(?P<host>\S+)\s+(?P<clock>\{.*?\})\s*(?P<event>.*)$")
+_NAME = r'(?:"(?:[^"\\]|\\.)*"|\S+)'
 _OURS = re.compile(
-    r"^(?:send (?P<sent>\S+) to \[(?P<to>[^\]]*)\]|receive (?P<got>\S+) from (?P<sender>\S+)|deliver (?P<had>\S+))$"
+    rf"^(?:send (?P<sent>{_NAME}) to \[(?P<to>[^\]]*)\]|receive (?P<got>{_NAME}) from (?P<sender>\S+)"
+    rf"|deliver (?P<had>{_NAME})|input (?P<input>\w+) (?P<arguments>\[[^\]]*\]))$"
 )
+_HOST = re.compile(r"[^\s,\[\]{}\"]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class _Entry:
 
 def is_shiviz(text: str) -> bool:
     """Whether the text begins like such a log."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = next((line for line in text.split("\n") if line.strip()), "")
     found = _CLOCKED.match(first)
     return found is not None and _clock(found["clock"]) is not None
 
@@ -49,21 +54,27 @@ def read_shiviz(text: str) -> Trace:
     entries = _ordered(list(_entries(text)))
     if not entries:
         raise LogError("there is no event in it")
-    header = {"source": "ShiViz"}
+    header: dict[str, Any] = {"source": "ShiViz"}
     hosts = sorted({entry.host for entry in entries} | {host for entry in entries for host in entry.clock})
     recording = Recording(hosts)
     if all(_OURS.match(entry.text) for entry in entries):
         for entry in entries:
             _spoken(recording, entry)
     else:
+        header["inferred"] = True
         _inferred(recording, entries)
     return recording.trace(header)
 
 
 def write_shiviz(execution: Execution) -> str:
-    """The log, with a clock that counts events. Arrivals take the sender's clock over; without them, deliveries do."""
+    """The log, with a clock that counts events. Arrivals take the sender's clock over; without them, deliveries do.
+
+    Hosts have the names of the processes, or numbers, where a name cannot be that of a host.
+    """
     arrivals = {(event.process, event.message) for event in execution.events if isinstance(event, Receive)}
     names = [execution.name_of(process) for process in range(execution.processes)]
+    if not all(map(_HOST.fullmatch, names)) or not all(map(str.isprintable, names)):
+        names = [f"p{process}" for process in range(execution.processes)]
     clocks: list[dict[int, int]] = [{} for _ in names]
     sent: dict[str, dict[int, int]] = {}
     lines = []
@@ -72,15 +83,17 @@ def write_shiviz(execution: Execution) -> str:
         clock[event.process] = clock.get(event.process, 0) + 1
         match event:
             case Send(_, message, destinations):
-                text = f"send {message} to [{', '.join(names[each] for each in destinations)}]"
+                text = f"send {_named(message)} to [{', '.join(names[each] for each in destinations)}]"
                 sent[message] = dict(clock)
             case Receive(_, message, sender):
-                text = f"receive {message} from {names[sender]}"
+                text = f"receive {_named(message)} from {names[sender]}"
                 _merge(clock, sent[message])
             case Deliver(process, message):
-                text = f"deliver {message}"
+                text = f"deliver {_named(message)}"
                 if (process, message) not in arrivals:
                     _merge(clock, sent[message])
+            case Input(_, name, arguments):
+                text = f"input {name} {json.dumps(arguments)}"
         shown = {names[process]: count for process, count in sorted(clock.items())}
         lines += [f"{names[event.process]} {json.dumps(shown)}", text]
     return "".join(f"{line}\n" for line in lines)
@@ -93,7 +106,7 @@ def _merge(clock: dict[int, int], other: dict[int, int]) -> None:
 
 def _entries(text: str) -> Iterator[_Entry]:
     pending: tuple[int, str, dict[str, int]] | None = None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         found = _CLOCKED.match(line)
@@ -139,11 +152,35 @@ def _spoken(recording: Recording, entry: _Entry) -> None:
     found = _OURS.match(entry.text)
     assert found is not None
     if found["sent"]:
-        recording.send(entry.host, found["sent"], [name for name in re.split(r"[,\s]+", found["to"]) if name])
+        recording.send(entry.host, _name(found["sent"]), [name for name in re.split(r"[,\s]+", found["to"]) if name])
     elif found["got"]:
-        recording.receive(entry.host, found["got"], found["sender"])
+        recording.receive(entry.host, _name(found["got"]), found["sender"])
+    elif found["had"]:
+        recording.deliver(entry.host, _name(found["had"]))
     else:
-        recording.deliver(entry.host, found["had"])
+        recording.input(entry.host, found["input"], _arguments(entry.line, found["arguments"]))
+
+
+def _named(message: str) -> str:
+    """The message in an event: its name, or the JSON text of it where that could be read as something else."""
+    return message if message.isprintable() and not {" ", '"'} & set(message) else json.dumps(message)
+
+
+def _name(text: str) -> str:
+    try:
+        return str(json.loads(text)) if text.startswith('"') else text
+    except ValueError:
+        return text
+
+
+def _arguments(line: int, text: str) -> list[int]:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        values = [None]
+    if not all(isinstance(each, int) and each >= 0 for each in values):
+        raise LogError(f"line {line}: the arguments of an input are natural numbers and truth values")
+    return list(values)
 
 
 def _inferred(recording: Recording, entries: Sequence[_Entry]) -> None:

@@ -181,6 +181,8 @@ def _line(result: Recording) -> str:
     said = ", ".join(wrong) or "causal, FIFO, all delivered once"
     if not wrong and not facts["detail"]["deliveries"]:
         said = "nothing was delivered: no verdict"
+    elif not wrong and result.verdict is Verdict.UNKNOWN and facts.get("conforms") != "unknown":
+        said = facts["unknown"]
     if "conforms" in facts:
         said = f"{said_of(result)}; {said}"
     events = counted(facts["detail"]["events"], "event")
