@@ -257,8 +257,15 @@ def rewrite_text(path: str, text: str) -> None:
     Raises BadInput.
     """
     target = str(Path(path).resolve())
-    check_writable(target)
+    check_rewritable(target)
     _write(Path(target), text, like=target)
+
+
+def check_rewritable(path: str) -> None:
+    """Raises BadInput where `rewrite_text` could not write, or the file is for reading only."""
+    check_writable(path)
+    if not os.access(path, os.W_OK):
+        raise BadInput(f"{path} cannot be written: it is read-only")
 
 
 def _write(target: Path, text: str, like: str | None = None) -> None:
