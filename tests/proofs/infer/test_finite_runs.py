@@ -53,3 +53,15 @@ def test_transitions_take_numbers(specify: Callable[[str], ir.Specification]) ->
         run = runs.violation(low, 60.0)
         assert run is not None and [arguments[1] for _, arguments in run.steps] == [2, 2]
         assert runs.violation(lower, 60.0) is None and not runs.late
+
+
+def test_runs_anew_are_as_long_and_know_nothing_of_earlier_questions(
+    specify: Callable[[str], ir.Specification],
+) -> None:
+    (machine,) = specify(COUNTING).machines
+    low, lower = (each.body for each in machine.invariants)
+    with SolverProcess(time.monotonic() + 120) as process:
+        one = FiniteRuns(machine, {"process": 2, "message": 2}, 2, process)
+        first = [one.violation(each, 60.0) for each in (low, lower)]
+        again = one.anew()
+        assert [again.violation(each, 60.0) for each in (low, lower)] == first and first[0] is not None

@@ -13,6 +13,7 @@ from tests.proofs.machine.drawn_structures import arbitrary
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
+from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.solver_process import SolverProcess
@@ -20,6 +21,7 @@ from thence.proofs.infer.strengthening import Proposals, Strengthening
 from thence.proofs.infer.vocabulary import Template, sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import disj, forall, negation
 from thence.proofs.logic.structure import evaluate
+from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
@@ -85,7 +87,7 @@ def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: S
         goals = [goal for goal in search.goals if not isinstance(goal, Precondition)]
         search.start()
         assert search.close() is None
-        chosen = list(search.fewest(()))
+        chosen = list(search.fewest())
 
         def closed(formulas: list[ir.Expr]) -> bool:
             return all(isinstance(steps.lost_or_used(each, [*goals, *formulas]), set) for each in [*goals, *formulas])
@@ -106,7 +108,7 @@ def test_what_rests_on_a_clause_that_is_given_up_goes_with_it(pool: SolverPool) 
             assert all(isinstance(steps.lost_or_used(each, other.known), set) for each in other.base)
             fell += len(other.base) < len(search.base) - 1
             if stuck is None:
-                assert set(other.fewest(())) <= {*other.base, *other.wanted}
+                assert set(other.fewest()) <= {*other.base, *other.wanted}
     assert fell
 
 
@@ -127,3 +129,73 @@ def test_a_clause_is_dropped_only_if_the_goals_are_kept_without_it(pool: SolverP
                 did_not += 1
                 assert (search.base, search.wanted, search.cores) == before
     assert did and did_not
+
+
+def test_a_clause_against_a_state_of_a_larger_universe_stays_or_is_given_up(pool: SolverPool) -> None:
+    """The small universe does without it. If it were dropped where a step loses it, it would come back for ever."""
+    stayed = lost = 0
+    with SolverProcess(time.monotonic() + 600) as process:
+        steps, search = two_phase_commit(pool, process)
+        own = [goal for goal in search.goals if not isinstance(goal, Precondition)]
+        search.start()
+        assert search.close() is None
+        chosen = search.fewest()
+        for formula, clause in {**search.base, **search.wanted}.items():
+            held = {formula: clause}
+            other = replace(search, base={}, wanted=dict(held), must=dict(held), dead=set(), cores={})
+            lost += not isinstance(steps.lost_or_used(formula, other.known), set)
+            stuck = other.close()
+            assert (formula in other.must) != (formula in other.dead)
+            if stuck is None and formula in other.must:
+                stayed += formula not in chosen
+                fewest = list(other.fewest())
+                assert formula in fewest
+                assert all(isinstance(steps.lost_or_used(each, [*own, *fewest]), set) for each in [*own, *fewest])
+    assert stayed and lost
+
+
+def test_a_state_of_a_larger_universe_is_denied_by_a_clause_that_is_held(pool: SolverPool) -> None:
+    denied = 0
+    with SolverProcess(time.monotonic() + 600) as process:
+        steps, search = two_phase_commit(pool, process)
+        search.start()
+        chance = Random(2)
+        for _ in range(12):
+            state = arbitrary(search.proposals.machine, dict(steps.universe), chance)
+            held = set(search.must)
+            search.deny(state, ())
+            for formula in set(search.must) - held:
+                denied += 1
+                assert not evaluate(formula, state, {})
+                assert search.proposals.refusal(formula) is None
+    assert denied > 2
+
+
+class Patient(FiniteRuns):
+    """Runs that only a patient search finds: `sought` says of what was looked at so whether there is one."""
+
+    sought: dict[ir.Expr, bool]
+
+    def violation(self, formula: ir.Expr, seconds: float = SECONDS) -> TransitionRun | None:
+        if seconds < SECONDS:
+            return None
+        assert formula not in self.sought  # once is enough
+        found = FiniteRuns.violation(self, formula, seconds)
+        self.sought[formula] = found is not None
+        return found
+
+
+def test_a_false_clause_is_wanted_no_more_once_it_is_lost(pool: SolverPool) -> None:
+    """A hasty search finds no run against any clause here. What is lost is looked at again before anything is done
+    for it.
+    """
+    with SolverProcess(time.monotonic() + 600) as process, SolverProcess(time.monotonic() + 600) as other:
+        _, search = two_phase_commit(pool, process)
+        search.proposals.samplers.clear()  # samples would tell false clauses; the first state does not
+        del search.proposals.learnt[1:]
+        runs = search.runs = Patient(search.proposals.machine, {"process": 2, "message": 2, "node": 2}, 6, other)
+        runs.sought = {}
+        search.close()
+        false = {formula for formula, is_false in runs.sought.items() if is_false}
+        assert len(false) == search.refused > 2
+        assert not false & {*search.wanted, *search.dead}

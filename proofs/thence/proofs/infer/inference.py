@@ -34,7 +34,7 @@ from thence.proofs.infer.kept import (
     texts_of,
 )
 from thence.proofs.infer.naming import name_of
-from thence.proofs.infer.open_steps import SOLVER_MS, Open, lost, lost_in_small, model_against, open_steps
+from thence.proofs.infer.open_steps import Open, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
@@ -85,6 +85,8 @@ FIRST_SHARE = 0.5
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
 
+DENIED = 4
+"""So many states of larger universes are denied, one after the other, before all is proved again."""
 
 INTERRUPTED = "interrupted"
 """The reason where Ctrl-C or SIGTERM ended a search."""
@@ -257,6 +259,7 @@ class _Search:
         self.facts: dict[str, int] = {}
         self._strengthening: Strengthening | None = None
         self._samplers: list[Sampler] = []
+        self._first: list[Sampler] = []  # of the first attempt, once there is another
         self._names: dict[ir.Expr, str] = {}
 
     def run(self, process: SolverProcess, goal_runs: GoalRuns) -> Inference:
@@ -291,6 +294,7 @@ class _Search:
             if found is not None and (found.proved or found.refuted is not None):
                 return found
             self._earlier = None
+            self._first, self._samplers = self._samplers, []
             self._note("again, with another vocabulary")
         process.deadline = end + self._waited
         try:
@@ -374,7 +378,7 @@ class _Search:
         if earlier is None:
             self._strengthening, self._reasons = search, reasons
             search.start()
-            search.runs = self._runs()
+            search.runs = self._runs().anew() if self._first else self._runs()
             return
         same = earlier.machine == digest(machine)
         for forest in earlier.runs:
@@ -392,9 +396,10 @@ class _Search:
     def kept(self) -> Kept | None:
         """What another search can go on with. What this one has not come to yet is as the earlier one left it."""
         earlier, search, machine = self._earlier, self._strengthening, self._machine
-        if not self._samplers:
+        samplers = [*self._samplers, *self._first[len(self._samplers) :]]
+        if not samplers:
             return earlier
-        samples = [forest_of(machine, sampler.samples) for sampler in self._samplers]
+        samples = [forest_of(machine, sampler.samples) for sampler in samplers]
         if earlier is not None:
             there = [forest.universe for forest in samples]
             samples += [forest for forest in earlier.samples if forest.universe not in there]
@@ -489,25 +494,21 @@ class _Search:
 
     def _closed(self, search: Strengthening) -> Inference:
         """Closes the goals in the small universe, then asks a solver about any universe, until both agree."""
-        must: dict[ir.Expr, Clause] = {}
         while True:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
-            must = {formula: must[formula] for formula in must if formula in search.base or formula in search.wanted}
-            chosen = self._plain(search, search.fewest(must))
+            chosen = self._plain(search, search.fewest())
             self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
-            failed = self._failed(chosen, SOLVER_MS)
+            failed = self._failed(chosen, HASTY_MS)
             if failed:
                 self._note(f"{len(failed)} steps are open in some universe")
             if not failed:
                 return self._confirmed(search, chosen)
-            before = len(must)
+            before = len(search.must)
             for each in failed:
-                state = self._state_against(each.discharge)
-                if state is not None and not any(search.proposals.refusal(each, (state,)) for each in must):
-                    self._deny(search, must, chosen, state)
-            if len(must) == before:
+                self._deny(search, chosen, each.discharge)
+            if len(search.must) == before:
                 failed = self._failed(chosen, PATIENT_MS)
                 if not failed:
                     return self._confirmed(search, chosen)
@@ -517,35 +518,36 @@ class _Search:
                     return self._unsolved(chosen, failed[0].discharge)
                 for formula in doubtful:
                     search.give_up(formula)
+                    search.give_up(replace(chosen[formula], apart=True).formula)  # the search may have it so
                 self._note(f"{len(doubtful)} conjuncts that no solver proves are given up")
 
-    def _deny(
-        self, search: Strengthening, must: dict[ir.Expr, Clause], chosen: Mapping[ir.Expr, Clause], state: Structure
-    ) -> None:
-        """Takes in a clause that denies a state of a larger universe: one at hand, or a new one."""
-        at_hand = sorted(
-            (clause for formula, clause in {**search.base, **search.wanted}.items() if formula not in chosen),
-            key=lambda clause: clause.weight,
-        )
-        for clause in at_hand:
-            if search.proposals.refusal(clause.formula, (state,)) is not None:
-                must[clause.formula] = clause
+    def _deny(self, search: Strengthening, chosen: Mapping[ir.Expr, Clause], discharge: Discharge) -> None:
+        """Holds on to clauses without which the goal of the obligation is lost in a larger universe: a few of them."""
+        for _ in range(DENIED):
+            held = [formula for formula in search.must if formula not in chosen]
+            state = self._state_against(discharge, held)
+            if state is None:
                 return
-        new = search.deny(state)
-        if new is not None:
-            must[new.formula] = new
+            if search.deny(state, chosen) is None:
+                return
 
     def _plain(self, search: Strengthening, chosen: Mapping[ir.Expr, Clause]) -> dict[ir.Expr, Clause]:
-        """The clauses without `a != b` where all together say the same without it, and without those that follow."""
+        """The clauses without `a != b` where all together say the same without it, and without those that follow.
+
+        Of larger universes the small one says nothing: a clause that denies a state there is kept.
+        """
         everything = list(chosen)
         found: dict[ir.Expr, Clause] = {}
+        kept: set[ir.Expr] = set()
         for formula, clause in chosen.items():
             simpler = replace(clause, apart=False)
             same = simpler.formula != formula and search.follows(simpler.formula, everything)
             found[simpler.formula if same else formula] = simpler if same else clause
+            if formula in search.must:
+                kept.add(simpler.formula if same else formula)
         for formula in sorted(found, key=lambda each: -found[each].weight):
             rest = [other for other in found if other != formula]
-            if search.follows(formula, rest):
+            if formula not in kept and search.follows(formula, rest):
                 del found[formula]
         return found
 
@@ -573,9 +575,9 @@ class _Search:
         """The obligations that one solver does not prove in a short time."""
         return open_steps(self._session, with_conjuncts(self._machine, self._named(clauses)), limit_ms)
 
-    def _state_against(self, discharge: Discharge) -> Structure | None:
-        """A state of a larger universe from which the goal of the obligation is lost."""
-        model = model_against(self._session, discharge)
+    def _state_against(self, discharge: Discharge, held: Iterable[ir.Expr] = ()) -> Structure | None:
+        """A state of a larger universe, where all `held` is true, from which the goal of the obligation is lost."""
+        model = model_against(self._session, discharge, held)
         return None if model is None else model.structure
 
     def _confirmed(self, search: Strengthening, clauses: Mapping[ir.Expr, Clause]) -> Inference:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from thence.dsl import ir
@@ -56,10 +56,16 @@ def open_steps(session: ProofSession, machine: ir.Machine, limit_ms: int) -> lis
     return [Open(each, discharge) for each, discharge in zip(asked, done, strict=True) if not discharge.proved]
 
 
-def model_against(session: ProofSession, discharge: Discharge) -> Model | None:
-    """A state of a larger universe from which the goal of the obligation is lost, and the arguments of the step."""
+def model_against(session: ProofSession, discharge: Discharge, held: Iterable[ir.Expr] = ()) -> Model | None:
+    """A state of a larger universe from which the goal of the obligation is lost, and the arguments of the step.
+
+    In this state the formulas `held` are true, too.
+    """
+    problem = negated_obligation(discharge.obligation)
+    more = tuple(ir.NamedFormula("held", formula) for formula in held)
+    problem = replace(problem, formulas=(*problem.formulas, *more))
     try:
-        return session.within(SOLVER_MS).find_model(negated_obligation(discharge.obligation), LARGER, least=False).model
+        return session.within(SOLVER_MS).find_model(problem, LARGER, least=False).model
     except Unsupported:
         return None
 

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Ended, Lost
 from thence.proofs.infer.clauses import Clause, Denial, Rows, linked, rows_of
-from thence.proofs.infer.finite_runs import FiniteRuns
+from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
@@ -58,6 +58,9 @@ AT_ONCE = 12
 
 REFUSALS = 300
 """Limit on the clauses that samples refuse before a state counts as one that no clause denies."""
+
+HASTY_S = 0.4
+"""Time limit of the search for a run against a clause that is new. Most runs that there are, are found in less."""
 
 VARIABLES = 4
 """Limit on the variables of a clause, unless a goal has more."""
@@ -151,7 +154,11 @@ class Proposals:
 
 @dataclass(slots=True)
 class Strengthening:
-    """The search in finite universes: clauses that goals want, and `base`, the short ones that support themselves."""
+    """The search in finite universes: clauses that goals want, and `base`, the short ones that support themselves.
+
+    `must` has those of them that deny states of larger universes: whether one can do without these, no universe here
+    says.
+    """
 
     proposals: Proposals
     finite: list[FiniteSteps]
@@ -161,7 +168,9 @@ class Strengthening:
     runs: FiniteRuns | None = None
     base: dict[ir.Expr, Clause] = field(default_factory=dict)
     wanted: dict[ir.Expr, Clause] = field(default_factory=dict)
+    must: dict[ir.Expr, Clause] = field(default_factory=dict)
     dead: set[ir.Expr] = field(default_factory=set)
+    looked_at: set[ir.Expr] = field(default_factory=set)
     cores: dict[tuple[int, Goal], set[ir.Expr]] = field(default_factory=dict)
     most_variables: int = 3
     ask: Callable[[Goal, Lost, tuple[Denial, ...]], Answer] | None = None
@@ -228,7 +237,7 @@ class Strengthening:
                 self.wanted[clause.formula] = clause
         return len(self.wanted)
 
-    def _refuted(self, clause: Clause) -> bool:
+    def _refuted(self, clause: Clause, seconds: float = HASTY_S) -> bool:
         """Whether a sample or a run makes the clause false; the templates learn from it."""
         if self.proposals.is_stale(clause.formula):
             return True
@@ -236,7 +245,7 @@ class Strengthening:
         if refuser is not None:
             self.proposals.learn((refuser,))
             return True
-        run = None if self.runs is None else self.runs.violation(clause.formula)
+        run = None if self.runs is None else self.runs.violation(clause.formula, seconds)
         if run is None:
             return False
         self.refused += 1
@@ -277,6 +286,7 @@ class Strengthening:
         for each in gone:
             self.base.pop(each, None)
             self.wanted.pop(each, None)
+            self.must.pop(each, None)
         self.cores = {key: used for key, used in self.cores.items() if not used & gone and key[1] not in gone}
 
     @property
@@ -289,12 +299,12 @@ class Strengthening:
 
         Raises: Unsupported; OutOfTime.
         """
-        before = dict(self.base), dict(self.wanted), dict(self.cores)
+        before = dict(self.base), dict(self.wanted), dict(self.must), dict(self.cores)
         self._drop([formula])
         self.drop_lost()
         if self.is_closed:
             return True
-        self.base, self.wanted, self.cores = before
+        self.base, self.wanted, self.must, self.cores = before
         return False
 
     def close(self) -> Stuck | None:
@@ -305,7 +315,7 @@ class Strengthening:
             if found is None:
                 return None
             goal, lost = found
-            if not isinstance(goal, Precondition) and goal in self.wanted and self._is_dispensable(goal):
+            if self._is_not_wanted(goal):
                 continue
             self.last = goal
             state = lost.state if isinstance(lost, Violation) else lost
@@ -331,12 +341,30 @@ class Strengthening:
         """
         return goal not in self.wanted or (bool(self.dead) and self.proposals.are_few(self.most_variables + 1))
 
+    def _is_not_wanted(self, goal: Goal) -> bool:
+        """Whether what is lost is a wanted clause that is not needed, or that is false: then it is dropped."""
+        if isinstance(goal, Precondition) or goal not in self.wanted:
+            return False
+        return self._is_dispensable(goal) or self._is_false(goal)
+
     def _is_dispensable(self, goal: ir.Expr) -> bool:
         """Whether all else can do without a wanted clause that is lost: then it is not wanted any more."""
+        if goal in self.must:
+            return False
         instead = self._instead(goal, self.cores, [formula for formula in self.known if formula != goal])
         if instead is None:
             return False
         self.cores.update(instead)
+        self._drop([goal])
+        return True
+
+    def _is_false(self, goal: ir.Expr) -> bool:
+        """Whether a patient search finds a run against a wanted clause: then it is not wanted any more."""
+        if goal in self.looked_at:
+            return False
+        self.looked_at.add(goal)
+        if not self._refuted(self.wanted[goal], SECONDS):
+            return False
         self._drop([goal])
         return True
 
@@ -393,12 +421,23 @@ class Strengthening:
                 return goal, found
         return None
 
-    def deny(self, state: Structure) -> Clause | None:
-        """Adds a clause that denies a state from elsewhere, if there is one."""
-        clause = self._denial(state)
-        if clause is not None:
-            self.wanted[clause.formula] = clause
-        return clause
+    def deny(self, state: Structure, chosen: Collection[ir.Expr]) -> Clause | None:
+        """Holds on to a clause that denies a state of a larger universe: one beside the chosen ones, or a new one.
+
+        None where there is none.
+        """
+        at_hand = {formula: clause for formula, clause in {**self.base, **self.wanted}.items() if formula not in chosen}
+        for clause in sorted(at_hand.values(), key=lambda each: each.weight):
+            if self.proposals.refusal(clause.formula, (state,)) is not None:
+                self.must[clause.formula] = clause
+                return clause
+        new = self._denial(state)
+        while new is None and self.most_variables < self.limit and self.proposals.are_few(self.most_variables + 1):
+            self.most_variables += 1
+            new = self._denial(state)
+        if new is not None:
+            self.wanted[new.formula] = self.must[new.formula] = new
+        return new
 
     def _denial(self, state: Structure) -> Clause | None:
         """A clause that is false in the state and true in all samples, and that no run refutes."""
@@ -431,19 +470,19 @@ class Strengthening:
                 yield from offered[: 1 if variables < MANY else AT_ONCE]
                 return
 
-    def fewest(self, must: Collection[ir.Expr]) -> dict[ir.Expr, Clause]:
+    def fewest(self) -> dict[ir.Expr, Clause]:
         """What the goals need in small universes, without what turns out to be unnecessary; and all of `must`."""
-        chosen = self.needed(must)
+        chosen = self._reached(None)
         cores = {key: used for key, used in self.cores.items() if key[1] in chosen or key[1] in self.goals}
         for formula in sorted(chosen, key=lambda each: -chosen[each].weight):
-            if formula in must or formula not in chosen:
+            if formula in self.must or formula not in chosen:
                 continue
             own = [goal for goal in self.goals if not isinstance(goal, Precondition)]
             rest = [*self.assumed, *own, *(each for each in chosen if each != formula)]
             instead = self._instead(formula, cores, rest)
             if instead is not None:
                 cores.update(instead)
-                chosen = self._reached(must, cores)
+                chosen = self._reached(cores)
                 cores = {key: used for key, used in cores.items() if key[1] in chosen or key[1] in self.goals}
                 self.note(f"{len(chosen)} conjuncts are enough in a small universe")
         return chosen
@@ -461,17 +500,12 @@ class Strengthening:
                 found[number, user] = instead
         return found
 
-    def needed(self, must: Collection[ir.Expr]) -> dict[ir.Expr, Clause]:
-        """The clauses that the goals and `must` rest on, what these rest on, and all of `must`."""
-        return self._reached(must, None)
-
-    def _reached(
-        self, must: Collection[ir.Expr], cores: Mapping[tuple[int, Goal], set[ir.Expr]] | None
-    ) -> dict[ir.Expr, Clause]:
-        """The same by given cores, or by those of all that is known."""
+    def _reached(self, cores: Mapping[tuple[int, Goal], set[ir.Expr]] | None) -> dict[ir.Expr, Clause]:
+        """The clauses that the goals and `must` rest on, what these rest on, and all of `must`: by these cores, or by
+        those of all that is known."""
         everything = {**self.base, **self.wanted}
-        found: dict[ir.Expr, None] = dict.fromkeys(must)
-        waiting: list[Goal] = [*self.goals, *must]
+        found: dict[ir.Expr, None] = dict.fromkeys(self.must)
+        waiting: list[Goal] = [*self.goals, *self.must]
         while waiting:
             goal = waiting.pop()
             for number, finite in enumerate(self.finite):

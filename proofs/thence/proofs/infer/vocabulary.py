@@ -16,6 +16,7 @@ from thence.proofs.infer.orders import order_atoms
 from thence.proofs.infer.reasons import parts, reasons_of
 from thence.proofs.logic.compiled import Compiled, compiled_row
 from thence.proofs.logic.formula import (
+    children,
     equal,
     free_locals,
     local,
@@ -53,6 +54,7 @@ class Vocabulary:
     Attributes:
         roles: for each argument of each symbol the unary functions whose values the text puts there.
         forms: terms and quantified formulas of the text that have names for all their parts.
+        kinds: for each number by its symbol, what it counts, as one of the symbols of that kind.
         ordered: names of the ordered sorts.
         names: what means something in the machine, so that no variable has its name.
     """
@@ -60,6 +62,7 @@ class Vocabulary:
     symbols: tuple[ir.Symbol, ...]
     roles: Mapping[tuple[str, int], frozenset[str]]
     forms: tuple[ir.Expr, ...]
+    kinds: Mapping[str, str]
     ordered: tuple[str, ...]
     names: frozenset[str]
 
@@ -91,7 +94,7 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
     names = {*(symbol.name for symbol in known), *(sort.name for sort in machine.sorts)}
     names |= {definition.name for definition in machine.definitions}
     played = {key: frozenset(found) for key, found in roles.items()}
-    return Vocabulary(known, played, tuple(forms), machine.ordered, frozenset(names))
+    return Vocabulary(known, played, tuple(forms), _kinds(machine, texts), machine.ordered, frozenset(names))
 
 
 def templates(vocabulary: Vocabulary, sorts: Sequence[Type], variables: int) -> Iterator[Template]:
@@ -162,6 +165,33 @@ def _roles_of_update(update: ir.Update, roles: dict[tuple[str, int], set[str]]) 
                 if isinstance(one, ir.Local) and one.name in places and unary:
                     assert isinstance(other, ir.Apply)
                     roles.setdefault((update.symbol, places[one.name]), set()).add(other.symbol)
+
+
+def _kinds(machine: ir.Machine, texts: Iterable[ir.Expr]) -> dict[str, str]:
+    """Numbers are of one kind where the text compares them, or makes one from the other; a name that it has for a
+    number, too. Of a machine with relations over numbers, all are of one kind."""
+    own = {symbol.name for symbol in symbols(machine) if symbol.result == NAT}
+    together = [own] if NAT in sorts_of(machine) else [_numbers(each) for text in texts for each in _compared(text)]
+    for action in actions(machine):
+        together += [{update.symbol, *_numbers(update.value)} for update in action.updates if update.symbol in own]
+    kinds = {name: name for name in own.union(*together)}
+    for group in together:
+        merged = {kinds[name] for name in group}
+        kinds = {name: min(merged) if kind in merged else kind for name, kind in kinds.items()}
+    return kinds
+
+
+def _compared(text: ir.Expr) -> Iterator[ir.Comparison]:
+    return (part for part in parts(text) if isinstance(part, ir.Comparison) and part.left.type == NAT)
+
+
+def _numbers(expr: ir.Expr) -> set[str]:
+    """The numbers that a number is made from, or that a comparison compares: their symbols and names."""
+    if isinstance(expr, ir.Apply):
+        return {expr.symbol}
+    if isinstance(expr, ir.Local):
+        return {expr.name}
+    return {name for part in children(expr) if part.type == NAT for name in _numbers(part)}
 
 
 # --- atoms -------------------------------------------------------------------------------------
@@ -255,9 +285,14 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
             yield ir.Comparison(BOOL, "<", term, number)
     for at, one in enumerate(terms):
         for other in list(terms)[:at]:
-            if _comparable(one, other):
+            if _kind(one, vocabulary) == _kind(other, vocabulary) and _comparable(one, other):
                 yield ir.Comparison(BOOL, "<=", one, other)
                 yield ir.Comparison(BOOL, "<=", other, one)
+
+
+def _kind(term: ir.Expr, vocabulary: Vocabulary) -> str:
+    assert isinstance(term, ir.Apply)
+    return vocabulary.kinds[term.symbol]
 
 
 def _comparable(one: ir.Expr, other: ir.Expr) -> bool:

@@ -1,0 +1,64 @@
+"""Which numbers are compared: those that the text compares, or makes one from the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.find import specification
+from thence.dsl.ir.types import NAT
+from thence.proofs.infer.goals import about_states, closed, hidden, stated_goals
+from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
+from thence.proofs.logic.formula import symbols_of
+
+BESIDE = """
+machine beside:
+  delivery off
+  sort thing
+  function clock(t: thing): nat
+  function seen(t: thing): nat
+  function copied(t: thing): nat
+  function apart(t: thing): nat
+  transition tick(t: thing):
+    clock(t) := clock(t) + 1
+  transition hear(t: thing, u: thing, k: nat):
+    require k <= clock(u)
+    seen(t) := if apart(t) = 0 then max(seen(t), k) else seen(t)
+  transition copy(t: thing):
+    copied(t) := seen(t)
+  transition other(t: thing):
+    apart(t) := apart(t) + 1
+  invariant heard: forall t. copied(t) <= seen(t)
+"""
+
+
+def compared(machine: ir.Machine) -> set[frozenset[str]]:
+    """The pairs of functions that an atom over two variables compares."""
+    stated = about_states(machine)
+    vocabulary = vocabulary_of(stated, [closed(stated, goal) for goal in stated_goals(stated)])
+    atoms = [atom for count in (1, 2) for each in templates(vocabulary, sorts_of(stated), count) for atom in each.atoms]
+    numbers = [atom for atom in atoms if isinstance(atom, ir.Comparison) and atom.left.type == NAT]
+    return {frozenset((one, other)) for atom in numbers for one, other in combinations(sorted(symbols_of(atom)), 2)}
+
+
+def test_numbers_are_of_one_kind_by_what_a_parameter_carries(specify: Callable[[str], ir.Specification]) -> None:
+    """`seen` takes times of clocks by the parameter k; what a condition asks makes no number."""
+    (machine,) = specify(BESIDE).machines
+    kin = combinations(("clock", "copied", "seen"), 2)
+    assert compared(machine) == set(map(frozenset, kin))
+
+
+@pytest.mark.parametrize(
+    ("file", "one", "other", "there"),
+    [
+        ("client_server", "V", "counts", True),
+        ("client_server", "counts", "number", False),
+        ("lamport_mutex", "clock", "heard", True),
+    ],
+)
+def test_kinds_in_the_library(file: str, one: str, other: str, there: bool) -> None:
+    machine = hidden(specification(file).machines[0], ["all"])
+    assert (frozenset((one, other)) in compared(machine)) == there
