@@ -360,3 +360,9 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(TraceError, match=r"the key (vars|a) stands twice"):
         read(tmp_path / "run.json")
+
+
+def test_a_message_whose_name_looks_like_a_clock_survives_shiviz(tmp_path: Path) -> None:
+    execution = Execution(2, (Send(0, "{}", (1,)), Deliver(1, "{}")))
+    (tmp_path / "run.log").write_text(str(written(Trace(execution), "shiviz")))
+    assert read(tmp_path / "run.log").execution.events == execution.events

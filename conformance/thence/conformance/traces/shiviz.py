@@ -163,7 +163,7 @@ def _spoken(recording: Recording, entry: _Entry) -> None:
 
 def _named(message: str) -> str:
     """The message in an event: its name, or the JSON text of it where that could be read as something else."""
-    return message if message.isprintable() and not {" ", '"'} & set(message) else json.dumps(message)
+    return message if message.isprintable() and not {" ", '"', "{"} & set(message) else json.dumps(message)
 
 
 def _name(text: str) -> str:
