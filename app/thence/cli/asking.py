@@ -13,6 +13,9 @@ from thence.spec.words import counted
 
 END, GIVE_UP = "q", "d"
 
+LONGEST_NUMBER = 20
+"""Digits of a line that is taken for a number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asking:
@@ -46,10 +49,10 @@ def _answer(question: Question, line: str) -> Answer | _Refusal:
     if line == GIVE_UP:
         return _Refusal(f"{question.goal} is to be proved, and cannot be given up") if question.own else "give up"
     if line.isdecimal():
-        number = int(line)
+        number = int(line) if len(line) <= LONGEST_NUMBER else 0
         if 1 <= number <= len(question.candidates):
             return question.candidates[number - 1].clause
-        return _Refusal(f"there is no candidate {number}")
+        return _Refusal(f"there is no candidate {line[:LONGEST_NUMBER]}")
     if not line:
         return _Refusal("a number, a formula, or q")
     found = question.judge(line)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from thence.cli.output import BadInput
+from thence.spec.json_objects import json_value
 
 
 def recorded_steps(path: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """The steps in a file, and the properties that its results say they violate. Raises: BadInput."""
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        found = json_value(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 from thence.cli.interrupts import is_writing
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.readers.progress import ProgressLine, Stage
+from thence.cli.streams import kept_streams
 from thence.spec.user_error import UserError
 
 _UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -72,7 +73,7 @@ def run_command(name: str, json_output: bool, body: Callable[[Session], Output],
             # Names of messages and files may hold characters that this stream cannot encode.
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _elsewhere() if json_output else nullcontext():
+        with kept_streams(), _elsewhere() if json_output else nullcontext():
             output = _outcome(session, body)
     finally:
         session.end_status()
@@ -93,7 +94,7 @@ def _elsewhere() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, AttributeError):  # Code under test may have closed or replaced it.
             sys.stdout.flush()
         os.dup2(kept, 1)
         os.close(kept)
@@ -112,7 +113,8 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
     except Exception as error:
         if isinstance(error, OSError) and error.filename is not None:
             return Failure(f"{error.filename}: {error.strerror or error}", BAD_INPUT)
-        traceback.print_exc()
+        with suppress(ValueError, AttributeError, OSError):  # Code under test may have closed the stream.
+            traceback.print_exc()
         return Failure(f"a defect of thence itself, please report it: {type(error).__name__}: {error}", UNKNOWN)
 
 
@@ -255,8 +257,15 @@ def rewrite_text(path: str, text: str) -> None:
     Raises BadInput.
     """
     target = str(Path(path).resolve())
-    check_writable(target)
+    check_rewritable(target)
     _write(Path(target), text, like=target)
+
+
+def check_rewritable(path: str) -> None:
+    """Raises BadInput where `rewrite_text` could not write, or the file is for reading only."""
+    check_writable(path)
+    if not os.access(path, os.W_OK):
+        raise BadInput(f"{path} cannot be written: it is read-only")
 
 
 def _write(target: Path, text: str, like: str | None = None) -> None:

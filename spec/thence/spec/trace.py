@@ -33,22 +33,10 @@ from typing import Any, Final, NoReturn, Protocol
 
 from thence.spec.collector import collector_at_rest
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, printable
+from thence.spec.json_objects import KeyTwice, each_once
 from thence.spec.user_error import UserError
 
 FORMAT: Final = "thence-trace/1"
-
-
-class KeyTwice(ValueError):
-    """A key stands twice in one object; which of the two is meant?"""
-
-
-def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these pairs, for `object_pairs_hook` of `json`. Raises KeyTwice, with the key."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise KeyTwice(next(name for name in names if names.count(name) > 1))
-    return fields
 
 
 _decode: Final = json.JSONDecoder(object_pairs_hook=each_once).raw_decode
@@ -350,7 +338,7 @@ class _Reader:
                 case RecursionError():
                     reason = "nested too deeply"
                 case KeyTwice():
-                    reason = f"the key {_excerpt(str(error))} stands twice"
+                    reason = str(error)
                 case _:
                     reason = "a number is too long"
             self._fail(

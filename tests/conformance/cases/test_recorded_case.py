@@ -43,3 +43,11 @@ def test_another_object_is_refused(change: dict[str, Any], said: str) -> None:
 def test_any_other_text_is_refused(text: str) -> None:
     with pytest.raises(ScheduleError):
         read_case(text)
+
+
+@pytest.mark.parametrize("key", ["system", "processes", "loss"])
+def test_a_key_that_stands_twice_is_refused(key: str) -> None:
+    text = CASE.text()
+    place = text.index(f'"{key}":')
+    with pytest.raises(ScheduleError, match=f"the key {key} stands twice"):
+        read_case(f'{text[:place]}"{key}":1,{text[place:]}')

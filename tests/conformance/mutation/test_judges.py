@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from thence.conformance.conform.conform import settings_for
+from thence.conformance.mutation import implementation_judge
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.implementation_judge import (
     ImplementationBaseline,
@@ -24,9 +26,11 @@ from thence.conformance.mutation.machine_judge import FAST, judge_machine, machi
 from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
 from thence.conformance.mutation.protocol_judge import Baseline, baseline, judge_protocol
 from thence.conformance.mutation.run import implementation_settings
+from thence.conformance.replay.findings import CaseFinding
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load, load_bytes
+from thence.impl.mf import MF
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.solver import SolverPool
 
@@ -272,3 +276,38 @@ def test_a_machine_is_equal_to_itself_in_other_words(pool: SolverPool) -> None:
     changed = meaning(replace(mutant, text=text))
     assert changed is not None
     assert judge_machine(pool, found, replace(changed.machines[0], prove=())).outcome == "equal"
+
+
+def test_an_implementation_that_fails_seldom_is_not_mutated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own failure would kill every mutant."""
+    protocol = load_protocol("mf")
+    cases = 0
+
+    class Seldom(MF):
+        def causal_send(self, destination: int, message: str) -> Any:
+            if cases > 500:
+                raise ValueError("a rare fault")
+            return super().causal_send(destination, message)
+
+        def __init__(self, identity: int, processes: int) -> None:
+            nonlocal cases
+            cases += identity == 0
+            super().__init__(identity, processes)
+
+    monkeypatch.setattr("thence.impl.mf.MF", Seldom)
+    with pytest.raises(SubjectError, match="fails without a fault: crash in case 5"):
+        implementation_baseline("thence.impl.mf:MF", protocol, settings_for(protocol))
+
+
+def test_a_hang_is_a_fate_only_where_it_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor that is busy with something else is no fault of a mutant."""
+    found = implementation()
+    real, stalls = implementation_judge.run_scheduled, [True]
+
+    def run(*arguments: Any, **named: Any) -> Any:
+        outcome = real(*arguments, **named)
+        return replace(outcome, findings=(CaseFinding("hang", 0, "no end", 0),)) if stalls and stalls.pop() else outcome
+
+    monkeypatch.setattr(implementation_judge, "run_scheduled", run)
+    assert ImplementationJudge(found).failure(MF, 5) is None
+    assert not stalls

@@ -104,7 +104,7 @@ def test_its_steps_are_held_against_a_protocol_where_its_packets_have_kinds(isol
     ],
 )
 def test_what_cannot_be_used_is_said(isolated: Any, name: str, said: str, tmp_path: Any, monkeypatch: Any) -> None:
-    (tmp_path / "exiting.py").write_text("import os\nos._exit(5)\n")
+    (tmp_path / "exiting.py").write_text("import posix\nposix._exit(5)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(SubjectError, match=said):
         isolated(name)

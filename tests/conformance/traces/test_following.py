@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import IO
@@ -71,3 +72,48 @@ def test_a_file_that_becomes_shorter_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps({"format": "thence-trace/1", "processes": 2}) + "\n")
     with pytest.raises(TraceError, match="shorter while it was followed"):
         next(Following(path, lambda: path.write_text("{")).run())
+
+
+HEADER = json.dumps({"format": "thence-trace/1", "processes": 2})
+TWO = [
+    {"event": "send", "process": 0, "message": "m0", "destinations": [1]},
+    {"event": "send", "process": 0, "message": "m1", "destinations": [1]},
+    {"event": "deliver", "process": 1, "message": "m1"},
+]
+
+
+def interrupted(path: Path) -> Following:
+    """The file, followed until a Ctrl-C that comes where there is nothing more to read."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    following = Following(path, interrupt)
+    with suppress(KeyboardInterrupt):
+        list(following.run())
+    return following
+
+
+def test_a_whole_last_line_without_an_end_is_judged(tmp_path: Path) -> None:
+    path = tmp_path / "cut"
+    path.write_text("\n".join([HEADER, *map(json.dumps, TWO)]))
+    following = interrupted(path)
+    assert (following.found, following.unread_bytes) == ({"causal": 1, "fifo": 1}, 0)
+    assert following.result(0.0).verdict is Verdict.REFUTED
+
+
+def test_a_part_of_a_line_is_not_judged_and_that_is_said(tmp_path: Path) -> None:
+    path, last = tmp_path / "cut", json.dumps(TWO[-1])
+    for length in range(len(last)):
+        path.write_text("\n".join([HEADER, *map(json.dumps, TWO[:-1]), last[:length]]))
+        following = interrupted(path)
+        assert (following.events, following.unread_bytes) == (2, length)
+        assert following.result(0.0).facts["detail"]["unread_bytes"] == length
+
+
+@pytest.mark.parametrize("text", ["", HEADER[:10]])
+def test_what_is_interrupted_before_its_header_has_no_verdict(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cut").write_text(text)
+    following = interrupted(tmp_path / "cut")
+    assert following.result(0.0).verdict is Verdict.UNKNOWN
+    assert following.unread_bytes == len(text)

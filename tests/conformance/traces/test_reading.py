@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -307,3 +308,61 @@ def test_logs_that_fit_no_execution(
     paths = [_log(tmp_path / "one.ndjson", *first), _log(tmp_path / "two.ndjson", *second)]
     with pytest.raises(TraceError, match=said):
         read_merged(paths)
+
+
+def itf(*events: Any, **more: Any) -> str:
+    """An ITF trace with these events."""
+    return json.dumps({**more, "vars": ["event"], "states": [{"event": event} for event in events]})
+
+
+ITF_SEND = {"event": "send", "process": 0, "message": "m", "destinations": {"#set": [1]}}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [{"event": "Deliver", "process": 1, "message": "m"}, {"tag": "Deliver"}, "deliver", 3, {"event": ["deliver"]}],
+)
+def test_an_unknown_kind_of_an_itf_event_is_refused(tmp_path: Path, event: Any) -> None:
+    (tmp_path / "run.json").write_text(itf(None, {"event": "none"}, ITF_SEND, event))
+    with pytest.raises(TraceError, match="state 3 has the event"):
+        read(tmp_path / "run.json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        itf({**ITF_SEND, "destinations": 1}),
+        itf({**ITF_SEND, "destinations": None}),
+        itf(ITF_SEND, {"event": "deliver"}),
+    ],
+)
+def test_a_wrong_itf_event_is_a_fault_of_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(TraceError):
+        read(tmp_path / "run.json")
+
+
+def test_an_itf_trace_needs_no_meta(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(itf(ITF_SEND, **{"#meta": [1]}))
+    assert read(tmp_path / "run.json").execution.processes == 2
+
+
+def test_inputs_survive_itf(tmp_path: Path) -> None:
+    execution = Execution(2, (Send(0, "m", (1,)), Input(1, "request", (1, True)), Input(1, "ask", ())))
+    text = written(Trace(execution), "itf")
+    assert text is not None
+    (tmp_path / "run.json").write_text(text)
+    assert read(tmp_path / "run.json").execution == execution
+
+
+@pytest.mark.parametrize("text", ['{"vars": [], "states": [], "vars": []}', '{"a": 1}\n{"a": 1, "a": 2}\n'])
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(TraceError, match=r"the key (vars|a) stands twice"):
+        read(tmp_path / "run.json")
+
+
+def test_a_message_whose_name_looks_like_a_clock_survives_shiviz(tmp_path: Path) -> None:
+    execution = Execution(2, (Send(0, "{}", (1,)), Deliver(1, "{}")))
+    (tmp_path / "run.log").write_text(str(written(Trace(execution), "shiviz")))
+    assert read(tmp_path / "run.log").execution.events == execution.events

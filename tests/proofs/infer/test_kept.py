@@ -106,3 +106,12 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     with pytest.raises(NotKept):
         read(path)
     assert read(tmp_path / "nothing") is None
+
+
+@pytest.mark.parametrize("size", [-1, 10**30, 10**6])
+def test_a_universe_that_no_search_has_is_refused(tmp_path: Path, size: int) -> None:
+    """Tables over it would not fit into the memory."""
+    path = tmp_path / "kept.json"
+    save(path, Kept("m", False, 0, (), (), (), (), (Forest({"process": size}, ({},)),)))
+    with pytest.raises(NotKept):
+        read(path)

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from thence.cli.streams import is_open
 from thence.spec.events import printable
 
 AFTER_S = 0.5
@@ -95,7 +96,7 @@ class ProgressLine:
         if self.stage is None or stage.part != self.stage.part:
             self._reached = now
         self.stage = stage
-        if now - self.began < AFTER_S:
+        if now - self.began < AFTER_S or not is_open(sys.stderr):
             return
         if not sys.stderr.isatty():
             self._say_sometimes(now)

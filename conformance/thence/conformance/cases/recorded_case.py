@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Schedule, ScheduleError, from_json, to_json
+from thence.spec.json_objects import json_value
 
 FORMAT: Final = "thence-case/1"
 
@@ -82,7 +83,7 @@ def read_case(text: str) -> RecordedCase:
         ScheduleError: the text is anything else.
     """
     try:
-        value = json.loads(text)
+        value = json_value(text)
     except (ValueError, RecursionError) as error:
         raise ScheduleError(f"a recorded case is JSON: {error}") from error
     if not isinstance(value, dict) or set(value) - {"replay"} != _FIELDS or value["format"] != FORMAT:

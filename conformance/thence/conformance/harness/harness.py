@@ -11,6 +11,7 @@ from random import Random
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Operation
 from thence.conformance.cases.schedulers import Scheduler
+from thence.conformance.cases.surroundings import Surroundings
 from thence.conformance.cases.time_limit import OutOfTime, limited
 from thence.conformance.harness.case import Case
 from thence.conformance.harness.drain import drain
@@ -54,7 +55,7 @@ def _carried_through(
     case: Case, make_process: MakeProcess, schedule: Iterable[Operation], limit_s: float | None
 ) -> CaseOutcome:
     try:
-        with limited(limit_s):
+        with Surroundings(), limited(limit_s):
             case.start(make_process)
             for operation in schedule:
                 case.perform(operation)

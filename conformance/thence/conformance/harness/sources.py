@@ -26,6 +26,7 @@ from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import ReplayError, execution, replay
 from thence.proofs.prove import prove_specification
 from thence.spec.events import Deliver, Event, Execution, Send
+from thence.spec.json_objects import json_value
 from thence.spec.trace import TraceError
 
 PROVER: Final = "prover"
@@ -98,7 +99,7 @@ def _proved(specification: ir.Specification | None) -> Corpus:
 def _json(path: Path) -> Any:
     """The one JSON value in the file; None where there is none."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json_value(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         return None
 

@@ -21,6 +21,7 @@ from thence.conformance.mutation.implementation_equality import Likeness, LocalC
 from thence.conformance.mutation.mutants import Mutant
 from thence.conformance.mutation.protocol_judge import explored, usual_workloads
 from thence.conformance.mutation.python_edits import implementation_edits
+from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.strangers import say
 from thence.conformance.systems.subject import MakeProcess, SubjectError
@@ -90,7 +91,7 @@ def implementation_baseline(system: str, protocol: ir.Protocol | None, settings:
     elif protocol is not None and settings.processes != 4:
         all_settings.append(settings_for(protocol, 4))
     found = ImplementationBaseline(module, name, text, protocol, tuple(all_settings), tuple(records))
-    unfit = ImplementationJudge(found).failure(getattr(sys.modules[module], name), 100)
+    unfit = ImplementationJudge(found).failure(getattr(sys.modules[module], name), CASES)
     if unfit is not None:
         raise SubjectError(f"{system} fails without a fault: {unfit}")
     return found
@@ -154,15 +155,18 @@ class ImplementationJudge:
             turn = seed // len(names)
             settings = self._known.settings[turn % len(self._known.settings)]
             operations = OPERATIONS[turn // 2 % len(OPERATIONS)]
-            outcome = run_scheduled(
-                make, SCHEDULERS[name], seed, operations, settings, self._replays[settings.processes],
-                limit_s=CASE_LIMIT_S,
-            )  # fmt: skip
+            outcome = self._run(make, name, seed, operations, settings)
+            if outcome.kinds == {"hang"}:  # The machine may have been busy with something else.
+                outcome = self._run(make, name, seed, operations, settings)
             if outcome.findings:
                 kinds = ", ".join(sorted(outcome.kinds))
                 size = f"{counted(settings.processes, 'process')}, {counted(operations, 'operation')}"
                 return f"{kinds} in case {seed} ({name}, {size})"
         return None
+
+    def _run(self, make: MakeProcess, name: str, seed: int, operations: int, settings: Settings) -> CaseOutcome:
+        replay = self._replays[settings.processes]
+        return run_scheduled(make, SCHEDULERS[name], seed, operations, settings, replay, limit_s=CASE_LIMIT_S)
 
     def _likeness(self, record: StepRecord, make: MakeProcess) -> Likeness:
         original = load_mutant(self._known.module, self._known.name, self._known.text)

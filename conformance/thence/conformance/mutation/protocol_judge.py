@@ -374,7 +374,7 @@ def _explored_mutant(mutated: ir.Protocol, scope: KnownScope, states: int) -> Fa
         )
     if not result.complete:
         return Fate("undecided", f"scope {scope.name}: {result.why_incomplete}")
-    for name in sorted(scope.true & result.undecided.keys()):
+    for name in sorted((scope.true | scope.false) & (result.undecided.keys() - result.violations.keys())):
         return Fate("undecided", f"scope {scope.name}: {result.undecided[name]}")
     lost = scope.false - result.violations.keys()
     if lost:

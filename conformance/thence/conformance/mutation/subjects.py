@@ -75,7 +75,7 @@ def library_subjects() -> list[Subject]:
 
 def context_of(loaded: Loaded, implementation: str | None = None) -> str:
     """The text that fates depend on, beside the mutant's: what the file states of protocols and machines, apart from
-    its own mutants and theorems; and of an implementation the modules of its package that it uses."""
+    its own mutants and theorems; of an implementation the modules of its package, or of its folder, that it uses."""
     tree, _ = parse(loaded.source.text, str(loaded.path))
     assert tree is not None, "the file has been read before"
     lines = []
@@ -89,8 +89,10 @@ def context_of(loaded: Loaded, implementation: str | None = None) -> str:
 
 
 def _modules(name: str) -> Iterator[str]:
-    """The texts of a module and of those that it imports from its own package, each once."""
+    """The texts of a module and of those that it imports from its own package, each once. A module without a package
+    has those that it imports from its folder."""
     package = name.rpartition(".")[0]
+    folder = Path(getattr(sys.modules.get(name), "__file__", None) or "").parent
     waiting, seen = [name], {name}
     while waiting:
         file = getattr(sys.modules.get(waiting.pop()), "__file__", None)
@@ -98,11 +100,28 @@ def _modules(name: str) -> Iterator[str]:
             continue
         text = Path(file).read_text(encoding="utf-8")
         yield text
-        imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
-        for other in (node.module or "" for node in imports):
-            if package and other.startswith(f"{package}.") and other not in seen:
+        for other in _imported(text, package):
+            if other not in seen and _belongs(other, package, folder):
                 seen.add(other)
                 waiting.append(other)
+
+
+def _imported(text: str, package: str) -> Iterator[str]:
+    """The names of what the text imports; of what it imports from a module, that of the module and those within it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            of = ".".join(filter(None, (package if node.level else "", node.module)))
+            yield of
+            yield from (f"{of}.{each.name}" for each in node.names)
+
+
+def _belongs(name: str, package: str, folder: Path) -> bool:
+    if package:
+        return name.startswith(f"{package}.")
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is not None and Path(file).is_relative_to(folder)
 
 
 def chosen(subjects: Sequence[Subject], names: Sequence[str]) -> list[Subject]:

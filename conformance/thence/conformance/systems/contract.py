@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from thence.conformance.cases.network import Settings
 from thence.dsl.ir import PERIODICALLY
+from thence.spec.json_objects import each_once
 
 VERSION: Final = "thence-exec/1"
 
@@ -294,16 +295,8 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"JSON has no {name}")
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {shortened(next(name for name in names if names.count(name) > 1))} stands twice")
-    return fields
-
-
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_each_once, parse_constant=_no_number)
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=each_once, parse_constant=_no_number)
 
 
 def _raised(error: object) -> Raised:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, get_args
 
 from thence.conformance.cases.network import Settings
+from thence.conformance.cases.surroundings import Surroundings
 from thence.conformance.cases.time_limit import OutOfTime, limited
 from thence.conformance.systems.foreign import ForeignSystem
 from thence.conformance.systems.isolated import IsolatedSystem, Refused
@@ -168,7 +169,7 @@ def class_subject(name: str, system: Callable[[int, int], Any], processes: int =
     """
     trial = f"{name.rpartition(':')[2]}(0, {processes})"
     try:
-        with limited(TRIAL_S):
+        with Surroundings(), limited(TRIAL_S):
             process = system(0, processes)
     except OutOfTime:
         raise SubjectError(f"{name} could not start: {trial} does not return in {TRIAL_S:g} s") from None
@@ -237,7 +238,7 @@ def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]
     kinds: set[Any] = set()
     for method, arguments in calls[:TRIALS]:
         try:
-            with limited(TRIAL_S):
+            with Surroundings(), limited(TRIAL_S):
                 process: Any = made(make_process, sender, settings)  # which kind, the delivery says
                 commands = tuple(islice(getattr(process, method)(*arguments), TRIAL_COMMANDS))
         except (Exception, SystemExit, OutOfTime):
@@ -283,7 +284,8 @@ def _import(name: str) -> Any:
     if here not in sys.path and "" not in sys.path and not name.startswith(_OWN):
         sys.path.append(here)  # last: no file of the current directory takes the place of an installed module
     try:
-        return importlib.import_module(name)
+        with Surroundings():
+            return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise SubjectError(f"there is no module {name}, here or installed") from error

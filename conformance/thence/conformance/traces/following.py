@@ -6,6 +6,7 @@ message that is not delivered yet is on its way. Memory is that of `thence.spec.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -27,7 +28,13 @@ KEPT: Final = 1_000
 
 
 class Growing:
-    """A file that somebody is still writing: a line is read when its end is there. It never comes to its end.
+    """A file that somebody is still writing: a line is read when its end is there.
+
+    After its first line it comes to its end where `wait` raises KeyboardInterrupt. A last line without an end is then
+    read if it is a whole JSON object, which nothing that may still come can change.
+
+    Attributes:
+        left_bytes: of a last line that was not read.
 
     Raises:
         TraceError: from `readline`: the file has become shorter, so what was read is no longer there.
@@ -38,6 +45,8 @@ class Growing:
         self._file = file
         self._wait = wait
         self._begun = b""
+        self._headed = self._ended = False
+        self.left_bytes = 0
 
     def read(self, size: int = -1, /) -> bytes:
         """As `readline`: there are never more lines than one."""
@@ -45,15 +54,32 @@ class Growing:
 
     def readline(self, size: int = -1, /) -> bytes:
         """The next line, however long it takes; at most `size` bytes of it."""
-        while True:
+        while not self._ended:
             self._begun += self._file.readline(size - len(self._begun) if size >= 0 else -1)
             if self._begun.endswith(b"\n") or 0 <= size <= len(self._begun):
                 line, self._begun = self._begun, b""
+                self._headed = True
                 return line
             if os.fstat(self._file.fileno()).st_size < self._file.tell():
                 advice = "Follow a file that is only added to, or judge it when it is whole"
                 raise TraceError(self._path, None, "has become shorter while it was followed", advice)
-            self._wait()
+            try:
+                self._wait()
+            except KeyboardInterrupt:
+                self._ended = True
+                if _is_object(self._begun):
+                    return self._begun
+                self.left_bytes = len(self._begun)
+                if not self._headed:
+                    raise
+        return b""
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _pause() -> None:
@@ -67,20 +93,21 @@ class Following:
         events, sends, deliveries: how many there were.
         found: of each kind of finding, how many there were.
         findings: the first ones, `KEPT` at most.
+        unread_bytes: of a last line without an end, which is not judged.
     """
 
     def __init__(self, path: str | Path, wait: Callable[[], None] = _pause) -> None:
         self._path = Path(path)
         self._wait = wait
         self._oracle: Oracle | None = None
-        self.events = self.sends = self.deliveries = 0
+        self.events = self.sends = self.deliveries = self.unread_bytes = 0
         self.found: dict[str, int] = {}
         self.findings: list[Finding] = []
 
     def run(self) -> Iterator[Finding | None]:
         """Each finding as it is written, and None for each event without one.
 
-        A pipe ends where its writer ends it; a file is followed until the caller stops.
+        A pipe ends where its writer ends it; a file is followed until the caller stops, or `wait` is interrupted.
 
         Raises:
             TraceError: the file cannot be read, or a line is no part of a trace.
@@ -108,7 +135,14 @@ class Following:
             return
         try:
             with self._path.open("rb") as file:
-                yield Growing(self._path, file, self._wait) if self._path.is_file() else file
+                if not self._path.is_file():
+                    yield file
+                    return
+                growing = Growing(self._path, file, self._wait)
+                try:
+                    yield growing
+                finally:
+                    self.unread_bytes = growing.left_bytes
         except OSError as error:
             problem = f"cannot be read: {error.strerror or error}"
             raise TraceError(self._path, None, problem, "Check the name and the permissions") from error
@@ -135,6 +169,7 @@ class Following:
                 "sends": self.sends,
                 "deliveries": self.deliveries,
                 "under_way": self.undelivered,
+                "unread_bytes": self.unread_bytes,
                 "findings": dict(sorted(self.found.items())),
             },
         }

@@ -10,10 +10,11 @@ in a stuttering step, adds nothing. So between two events that are the same ther
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from thence.spec.events import Event, Execution
+from thence.spec.events import Event, Execution, printable
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace, event_to_json
 
@@ -35,9 +36,12 @@ def read_itf(value: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:
         raise LogError("no state has a variable `event`: the model does not say which event each step was")
     found: list[dict[str, Any]] = []
     before = None
-    for state in states:
+    for number, state in enumerate(states):
         event = _plain(state.get("event"))
-        if isinstance(event, dict) and event.get("event") in _KINDS and event != before:
+        if event not in (None, _NOTHING, before):
+            if not isinstance(event, dict) or event.get("event") not in _KINDS:
+                said = printable(json.dumps(state["event"]))[:80]
+                raise LogError(f"state {number} has the event {said}, which is none of {', '.join(_KINDS)}, none")
             found.append(event)
         before = event
     numbers = [number for event in found for number in _processes(event)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -13,13 +12,12 @@ from thence.conformance.traces.itf import is_itf, read_itf, write_itf
 from thence.conformance.traces.jepsen import is_jepsen, read_jepsen
 from thence.conformance.traces.otlp import is_otlp, read_otlp
 from thence.conformance.traces.shiviz import is_shiviz, read_shiviz, write_shiviz
+from thence.spec.json_objects import KeyTwice, json_value
 from thence.spec.logs import Log, LogError, merged
 from thence.spec.trace import (
     FORMAT,
-    KeyTwice,
     Trace,
     TraceError,
-    each_once,
     opened,
     read_events,
     read_log,
@@ -33,7 +31,6 @@ WRITTEN: Final = ("ndjson", "itf", "shiviz")
 LARGEST_BYTES: Final = 256 << 20
 """Formats other than NDJSON are read whole, up to this size."""
 
-_decode: Final = partial(json.loads, object_pairs_hook=each_once)
 
 _ADVICE: Final = "`--format` says which format it is; docs/reference/traces.md says what is expected of each"
 
@@ -119,9 +116,9 @@ def _json_values(text: str) -> list[Any] | None:
     """The JSON values of the text, one or one a line; None if it is not JSON. LogError: a key stands twice."""
     for parts in ([text], [line for line in text.split("\n") if line.strip()]):
         try:
-            return [_decode(part) for part in parts]
+            return [json_value(part) for part in parts]
         except KeyTwice as error:
-            raise LogError(f"the key {str(error)!r} stands twice in one object") from error
+            raise LogError(str(error)) from error
         except (ValueError, RecursionError):
             pass
     return None

@@ -21,6 +21,7 @@ from typing import Any
 
 from thence.conformance.traces.named import Recording
 from thence.spec.events import Deliver, Execution, Input, Receive, Send
+from thence.spec.json_objects import json_value
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace
 
@@ -129,7 +130,7 @@ def _entries(text: str) -> Iterator[_Entry]:
 
 def _clock(text: str) -> dict[str, int] | None:
     try:
-        value = json.loads(text)
+        value = json_value(text)
     except (ValueError, RecursionError):
         return None
     fits = isinstance(value, dict) and all(type(count) is int and count >= 0 for count in value.values())
@@ -162,7 +163,7 @@ def _spoken(recording: Recording, entry: _Entry) -> None:
 
 def _named(message: str) -> str:
     """The message in an event: its name, or the JSON text of it where that could be read as something else."""
-    return message if message.isprintable() and not {" ", '"'} & set(message) else json.dumps(message)
+    return message if message.isprintable() and not {" ", '"', "{"} & set(message) else json.dumps(message)
 
 
 def _name(text: str) -> str:

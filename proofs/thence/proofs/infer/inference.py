@@ -43,11 +43,13 @@ from thence.proofs.infer.vocabulary import Vocabulary, shown_rows, vocabulary_of
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import run_counterexample
+from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import is_run_to, smallest
 from thence.proofs.machine.transitions import symbols
+from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.session import ProofSession
@@ -91,6 +93,9 @@ INTERRUPTED = "interrupted"
 
 ENDED = "ended by the user"
 
+
+NO_RUN = "hold for nothing, since no run was found in which anything happens"
+"""The end of the reason where the prover proves everything of a machine that nobody has seen do anything."""
 
 NO_CREATION = "no_creation"
 """The property that the built-in facts about the history rest on."""
@@ -188,6 +193,8 @@ def infer(
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
     stated = about_states(machine)
+    if not goals_of(machine):
+        return Inference(stated, (), reason="nothing is stated of its states, or all of it is hidden")
     if NO_CREATION in stated.prove or not may_deliver_unsent(stated):
         return _inferred(session, machine, stated, limits, note, aids)
     started = time.monotonic()
@@ -311,7 +318,7 @@ class _Search:
         if len(left) > FEW_LEFT or any(self._state_against(each.discharge) is not None for each in left):
             return None
         found = self._confirmed(search, {})
-        return found if found.proved else None
+        return found if found.proved or found.reason.endswith(NO_RUN) else None
 
     def _vocabulary(self, *, reasons: bool) -> Vocabulary:
         return vocabulary_of(self._machine, self.closed_goals, reasons=reasons)
@@ -578,11 +585,16 @@ class _Search:
         named = self._named(clauses)
         machine = with_conjuncts(self._machine, named)
         self._note("the prover proves the machine with what was found")
-        assessments, _ = prove_machine(self._session.silent(), machine)
+        assessments, inductive = prove_machine(self._session.silent(), machine)
         missed = [name for name, each in assessments.items() if each.verdict is not Verdict.PROVED]
+        reason = f"the prover does not prove {', '.join(missed)}"
+        if not missed and inductive is not None:
+            known = proved_conjuncts(machine, inductive)
+            assessments = guarded(self._session.silent(), machine, known, assessments)
+            missed = [name for name, each in assessments.items() if each.verdict is not Verdict.PROVED]
+            reason = f"{', '.join(missed)}: {NO_RUN}"
         if missed:
             found = tuple(Found(each) for each in named)
-            reason = f"the prover does not prove {', '.join(missed)}"
             return Inference(self._machine, (), found, reason=reason, assessments=assessments)
         shown: dict[ir.NamedFormula, str] = {}
         for formula in tuple(named):

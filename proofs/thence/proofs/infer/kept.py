@@ -31,6 +31,9 @@ from thence.spec.user_error import UserError
 
 FORMAT = "thence-infer/1"
 
+LARGEST = 64
+"""Elements of a sort in a kept universe; a file with more is spoilt."""
+
 Start: TypeAlias = Mapping[str, Sequence[int]]
 """The values of each symbol that an initial state gives any values, in the order of the tuples of arguments."""
 
@@ -261,6 +264,8 @@ def _kept(document: Any) -> Kept:
 
 def _forest(document: Any) -> Forest:
     universe = {_text(sort): _number(size) for sort, size in document["universe"].items()}
+    if any(not 0 <= size <= LARGEST for size in universe.values()):
+        raise ValueError("no search has such a universe")
     return Forest(universe, tuple(_record(each) for each in document["records"]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from thence.dsl import ir
+from thence.dsl.text.vocabulary import RESERVED
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.clauses import Clause
 from thence.proofs.logic.formula import children
@@ -19,7 +20,7 @@ def name_of(clause: Clause, taken: Collection[str]) -> str:
     conclusions = _words(atom for atom, affirmed in clause.literals if affirmed)
     words = [*premises, *conclusions] if conclusions else ["never", *premises]
     base = "_".join(dict.fromkeys(words)) or "conjunct"
-    if "__" in base or not base[0].isalpha():
+    if "__" in base or not base[0].isalpha() or base in RESERVED:
         base = f"found_{base.strip('_')}"
     name, number = base, 1
     while name in taken:

@@ -137,3 +137,13 @@ def test_the_matrix_of_a_faulty_system(thence: Thence) -> None:
     assert cell["counterexample"]["operations"] and cell["findings"][0].startswith("causal")
     assert by_name["loss, unicast"]["expected"], "nothing is claimed of it"
     assert thence("matrix", "rst", "--cases", "12").code == 0
+
+
+def test_no_mutants_are_no_verdict(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "idle.thence").write_text(
+        "protocol idle:\n  network reliable, reordering\n  message MSG(m: message) carries m\n"
+        "  on causal_send(m): pass\n  on receive MSG(m) from j: pass\n"
+    )
+    ran = thence("mutate", "idle.thence", "--json")
+    (result,) = ran.object["results"]
+    assert (ran.code, result["verdict"], result["score"]) == (3, "unknown", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from at_work import until_at_work
 
+from thence.api.inferring import infer as infer_machines
 from thence.api.inferring import kept_at
 from thence.dsl.load import library
 
@@ -128,6 +130,72 @@ def test_what_was_kept_is_not_believed(thence: Thence, tmp_path: Path, cache: Pa
     resumed = thence("infer", str(file), "--resume", "--json")
     (machine,) = resumed.object["machines"]
     assert resumed.code == 1 and machine["verdict"] == "refuted" and machine["resumed"]["samples"] > 0
+
+
+NOTHING_HAPPENS = """\
+machine m:
+  delivery off
+  sort node
+  relation ready(n: node)
+  relation done(n: node)
+  transition prepare(n: node):
+    require done(n)
+    ready(n) := true
+  transition finish(n: node):
+    require ready(n)
+    done(n) := true
+  invariant none_done: forall n. not done(n)
+"""
+
+
+def test_what_holds_for_nothing_is_not_proved(thence: Thence, tmp_path: Path) -> None:
+    """As `thence prove` says of the same file."""
+    (tmp_path / "m.thence").write_text(NOTHING_HAPPENS)
+    ran = thence("infer", "m.thence", "--write")
+    assert ran.code == 3 and "hold for nothing" in ran.out and "nothing to write" in ran.out
+    (machine,) = thence("infer", "m.thence", "--json").object["machines"]
+    assert machine["verdict"] == "unknown"
+    happens = NOTHING_HAPPENS.replace("    require done(n)\n    ready(n) := true", "    ready(n) := true").replace(
+        "not done(n)", "not done(n) or ready(n)"
+    )
+    (tmp_path / "m.thence").write_text(happens)
+    assert thence("infer", "m.thence").code == 0
+
+
+def test_nothing_to_prove_is_no_proof(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "m.thence").write_text(NOTHING_HAPPENS.replace("    require done(n)\n", ""))
+    hidden = thence("infer", "m.thence", "--hide", "all")
+    assert hidden.code == 3 and "nothing is stated of its states" in hidden.out
+
+
+def test_a_file_that_was_changed_meanwhile_is_not_written(
+    thence: Thence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found is about the text before, and shown."""
+    (tmp_path / "mine.thence").write_text(STOP_AND_WAIT)
+    changed = STOP_AND_WAIT.replace(" and not delivered(m)", "")
+
+    def edited(*arguments: Any, **named: Any) -> Any:
+        found = infer_machines(*arguments, **named)
+        (tmp_path / "mine.thence").write_text(changed)
+        return found
+
+    monkeypatch.setattr("thence.cli.commands.proofs.infer.infer_invariants", edited)
+    ran = thence("infer", "mine.thence", "--write")
+    assert ran.code == 2 and "changed during the search" in ran.out and "invariant" in ran.out
+    assert (tmp_path / "mine.thence").read_text() == changed
+    (tmp_path / "mine.thence").write_text(STOP_AND_WAIT)
+    ran = thence("infer", "mine.thence", "--write", "--json")
+    assert ran.object["machines"][0]["verdict"] == "proved" and len(ran.object["unwritten"]) == 1
+
+
+def test_a_long_number_is_no_candidate(
+    thence: Thence, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.thence").write_text(STOP_AND_WAIT)
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{'9' * 5000}\nq\n"))
+    ran = thence("infer", "mine.thence", "--ask")
+    assert ran.code == 3 and "there is no candidate 9" in ran.out and not ran.err
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "thence-infer/1"}'])

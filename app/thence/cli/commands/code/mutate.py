@@ -215,6 +215,9 @@ def _result(score: Score, at_least: float, explanations: tuple[Explanation, ...]
     if score.why_incomplete:
         facts["unknown"] = f"{score.why_incomplete}: {len(score.judged)} of {counted(score.wanted, 'mutant')} judged"
         verdict, expected = Verdict.UNKNOWN, False
+    elif value is None:
+        facts["unknown"] = "there is no mutant that could be noticed, so no score"
+        verdict = Verdict.UNKNOWN
     return Result(
         STATEMENT, "mutant", score.subject, verdict, Level.L0, expected, score.seconds, facts, _words(score, why)
     )

@@ -14,12 +14,13 @@ from thence.api.inferring import infer as infer_invariants
 from thence.api.inferring import infer_on_spark, is_of_the_library, kept_at, written
 from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, verbosity
-from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
-from thence.cli.session import Session, rewrite_text, run_command
+from thence.cli.output import AS_EXPECTED, BAD_INPUT, REFUTED, UNKNOWN, BadInput, Output
+from thence.cli.session import Session, check_rewritable, rewrite_text, run_command
 from thence.dsl.load import locate
 from thence.proofs.infer.hints import Hints
 from thence.proofs.infer.inference import Inference
 from thence.proofs.infer.naming import line_of
+from thence.spec.user_error import UserError
 from thence.spec.words import counted
 
 
@@ -84,6 +85,10 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     path = locate(request.file)
     if request.write and is_of_the_library(path):
         raise BadInput(f"{request.file} is a file of the library; --write is for files of your own")
+    target = str(path.resolve())
+    before = _text_of(target) if request.write else ""
+    if request.write:
+        check_rewritable(target)
     infer_here = partial(infer_invariants, ask=Asking(session) if request.ask else None)
     search = infer_here if request.master is None else partial(infer_on_spark, request.master)
     found = search(
@@ -100,11 +105,19 @@ def _inferred(session: Session, request: InferRequest) -> Output:
         text += "".join(f"\nno earlier search of {each.machine.name} was kept" for each in found if not each.facts)
     if any(each.kept is not None for each in found) and kept_at(str(path), "") is not None:
         text += "\nwhat was found is kept; --resume goes on with it"
+    unwritten = ""
     if request.write:
-        text += _write(str(path), found)
+        try:
+            text += _write(str(path), before, found)
+        except UserError as error:  # What was found is shown all the same.
+            unwritten = str(error)
+            text += f"\n{unwritten}"
     codes = [_exit_of(each) for each in found]
     code = REFUTED if REFUTED in codes else max(codes, default=AS_EXPECTED)
-    return Output(text=text, fields={"machines": [_json(each) for each in found]}, exit=code)
+    fields: dict[str, Any] = {"machines": [_json(each) for each in found]}
+    if unwritten:
+        fields["unwritten"] = [unwritten]
+    return Output(text=text, fields=fields, exit=BAD_INPUT if unwritten else code)
 
 
 def _hinted(session: Session, request: InferRequest) -> Output:
@@ -150,11 +163,23 @@ def _exit_of(found: Inference) -> int:
     return AS_EXPECTED if found.proved else UNKNOWN
 
 
-def _write(path: str, found: Sequence[Inference]) -> str:
-    """Writes the conjuncts of the machines that are proved into the file; a sentence about it."""
-    with open(path, encoding="utf-8", newline="") as file:  # noqa: PTH123
-        before = text = file.read()
-    new = 0
+def _text_of(path: str) -> str:
+    """The text of a file, with its own ends of lines. Raises: BadInput."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:  # noqa: PTH123
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {error}") from error
+
+
+def _write(path: str, before: str, found: Sequence[Inference]) -> str:
+    """Writes the conjuncts of the machines that are proved into the file; a sentence about it.
+
+    `before`: the text that was searched. Raises: UserError, where the file is another one now, or cannot be written.
+    """
+    text, new = before, 0
+    if _text_of(path) != before:
+        raise BadInput(f"{path} was changed during the search; nothing was written")
     for each in found:
         if each.proved and each.conjuncts:
             text, new = written(text, path, each), new + len(each.conjuncts)

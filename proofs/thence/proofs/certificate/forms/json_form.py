@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+from thence.spec.json_objects import each_once
+
 _DIGITS = 9
 
 
@@ -26,7 +28,7 @@ def value_of(content: bytes) -> Any:
             parse_float=_refuse,
             parse_constant=_refuse,
             parse_int=_whole,
-            object_pairs_hook=_once,
+            object_pairs_hook=each_once,
         )
     except RecursionError as fault:
         raise ValueError("it is nested too deeply") from fault
@@ -40,10 +42,3 @@ def _whole(text: str) -> int:
 
 def _refuse(text: str) -> NoReturn:
     raise ValueError(f"`{text[:20]}` is not a whole number")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("an object has a key twice")
-    return found

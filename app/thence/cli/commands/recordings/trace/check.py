@@ -138,6 +138,8 @@ def _followed(session: Session, path: str) -> Output:
     numbers = (
         f"{counted(following.events, 'event')}, {left:,} {'delivery' if left == 1 else 'deliveries'} still to come"
     )
+    if following.unread_bytes:
+        numbers += "; the last line has no end and is not judged"
     code = {Verdict.REFUTED: 1, Verdict.UNKNOWN: UNKNOWN}.get(result.verdict, 0)
     return Output((result,), text=f"{printable(path)}: {said} ({numbers})\n", exit=code, table=False)
 
