@@ -80,7 +80,7 @@ def test_a_false_statement_about_all_numbers_ends_in_a_run(specify: Specify) -> 
     assert "one_writer is now false for" in found.refuted.text
 
 
-@pytest.mark.parametrize("source", [REGISTER, HIDING, "paxos", "mf", "pc_broadcast"])
+@pytest.mark.parametrize("source", [REGISTER, HIDING, "paxos", "leader_ring", "mf", "pc_broadcast"])
 def test_clauses_can_be_written_into_the_file(source: str, specify: Specify) -> None:
     """Whatever a clause says, the language takes its text, and it means the clause."""
     benchmark = library()[0].parent / "benchmarks" / f"{source}.thence"

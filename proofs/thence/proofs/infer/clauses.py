@@ -14,9 +14,9 @@ from itertools import permutations, product
 from math import log2
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.infer.orders import as_premise, compares_variables
-from thence.proofs.infer.reasons import denied
+from thence.proofs.infer.reasons import denied, parts
 from thence.proofs.infer.vocabulary import Template, cost
 from thence.proofs.logic.compiled import Compiled, compiled_row, value_in
 from thence.proofs.logic.formula import (
@@ -41,6 +41,21 @@ ATTEMPTS = 8
 """Number of times that a smaller denial of one row is looked for, in random orders."""
 
 
+def _placed(atom: ir.Expr) -> set[str]:
+    """The variables that are arguments somewhere, or compared with something that is no variable."""
+    found: set[str] = set()
+    for part in parts(atom):
+        match part:
+            case ir.Apply():
+                places = part.arguments
+            case ir.Comparison() if not (isinstance(part.left, ir.Local) and isinstance(part.right, ir.Local)):
+                places = (part.left, part.right)
+            case _:
+                continue
+        found |= {each.name for each in places if isinstance(each, ir.Local)}
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A disjunction of literals, for all different values of the variables.
@@ -63,18 +78,20 @@ class Clause:
     def connected(self) -> bool:
         """Whether its variables belong together: each atom shares one with another, directly or by others.
 
-        None of them is only compared with others: nothing would say of which type it is.
+        Some of them are used otherwise than in comparisons: nothing else says of which type they are. A number that is
+        only compared says nothing, since there is always a larger one.
         """
         groups: list[set[str]] = []
         used: set[str] = set()
         for atom, _ in self.literals:
             own = set(free_locals(atom))
-            used |= set() if compares_variables(atom) else own
+            used |= own & _placed(atom)
             if not own:
                 continue
             apart = [group for group in groups if not group & own]
             groups = [*apart, own.union(*(group for group in groups if group & own))]
-        return len(groups) <= 1 and all(group <= used for group in groups)
+        numbers = {variable.name for variable in self.variables if variable.type == NAT}
+        return len(groups) <= 1 and all(group & used and group & numbers <= used for group in groups)
 
     @property
     def formula(self) -> ir.Expr:
