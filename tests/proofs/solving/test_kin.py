@@ -105,6 +105,15 @@ def test_proofs_of_kin_save_the_whole(about: str) -> None:
     assert (LENGTH in sizes, LENGTH + OTHERS in sizes) == (about == "arrives", about != "arrives")
 
 
+def test_nothing_is_asked_about_a_part_again() -> None:
+    """The same part is chosen again as long as kin learn something else; the answer would be the same."""
+    with Listening() as pool:
+        done = discharge_all(pool, [*map(shortcut, range(LENGTH)), *(chain(each, 3) for each in range(3))], Options())
+    assert [each.proved for each in done] == [True] * LENGTH + [False] * 3
+    parts = [check for check in pool.asked if check.only_refute]
+    assert parts and len(set(parts)) == len(parts)
+
+
 def test_only_a_refutation_is_taken_from_a_part(pool: SolverPool) -> None:
     """Z3 looks for no model of some of the hypotheses: it says `sat` of all of them, and `unknown` of a part."""
     said = "(declare-sort S 0)(declare-fun r (S) Bool)(declare-fun f (S) S)(set-option :produce-unsat-cores true)"

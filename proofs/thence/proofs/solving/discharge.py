@@ -282,6 +282,7 @@ class _Work:
         self._done: set[int] = set()
         self._written = Written()
         self._cores: dict[int, tuple[str, ...]] = {}
+        self._tried: dict[tuple[int, tuple[int, ...]], int] = {}  # the limit on a question about some hypotheses
         self._against: dict[int, tuple[SolverName, Answer]] = {}
         self.unsupported: dict[int, str] = {}
         self.answers: dict[int, dict[SolverName, Answer]] = {}
@@ -329,12 +330,14 @@ class _Work:
         return left
 
     def _ask_about_some(self, chosen: Mapping[int, tuple[int, ...]], limit_ms: int) -> list[int]:
-        """Asks the first solver about the hypotheses in these positions, where they are fewer than all by much, and
-        returns the obligations that it does not prove so."""
+        """Asks the first solver about the hypotheses in these positions, where they are fewer than all by much, unless
+        it was asked the same with no smaller limit, and returns the obligations that it does not prove so."""
         first, seed = self._options.solvers[0], self._options.seed
         limit_ms = min(limit_ms, self._options.timeout_ms)
         numbers = list(chosen)
-        asked = [(number, first) for number in numbers if len(chosen[number]) < self._most(number)]
+        new = {each: limit_ms for each in chosen.items() if self._tried.get(each, -1) < limit_ms}
+        self._tried |= new
+        asked = [(number, first) for number, positions in new if len(positions) < self._most(number)]
         smaller = {number: self._obligations[number].with_only(chosen[number]) for number, _ in asked}
         texts = [smt_text(each, named=True, written=self._written) for each in smaller.values()]
         made = [Check.within(first, text, limit_ms, seed, core="first") for text in texts]
