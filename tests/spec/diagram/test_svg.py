@@ -110,7 +110,7 @@ def test_a_title_stands_where_there_is_no_caption() -> None:
 )
 def test_a_chain_in_a_caption_is_broken_last(before: list[str], chain: list[str]) -> None:
     """Where it has room on a line it stands on one, and else no arrow ends without its message."""
-    said = " ".join(before + ["(" + " -> ".join(chain) + ")"])
+    said = " ".join([*before, f"({' -> '.join(chain)})"])
     lines = caption_of(draw_svg(TRIANGLE, title=said))
     assert " ".join(lines) == said
     whole = said[said.index("(") :]

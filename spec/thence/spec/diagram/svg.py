@@ -68,9 +68,7 @@ class _Link:
 class _Picture:
     """One picture: a layout in columns, and what turns columns into pixels."""
 
-    def __init__(
-        self, execution: Execution, highlight: Highlight | None, repeats_from: int | None, title: str
-    ) -> None:
+    def __init__(self, execution: Execution, highlight: Highlight | None, repeats_from: int | None, title: str) -> None:
         self._processes = execution.processes
         self._highlight = highlight
         self._layout: Layout = place(execution, highlight, repeats_from)
