@@ -363,17 +363,19 @@ class _Work:
 
     def settle(self, numbers: Sequence[int]) -> None:
         """Asks the solvers that decided nothing yet: about the core of what another one proved, then about the whole;
-        within a short time first. See NOTE(core). More than a short time is not spent on a core: what leads one solver
+        within a short time first, unless another one proved it already. See NOTE(core). More than a short time is not spent on a core: what leads one solver
         to a proof may lead another one astray. That a solver satisfies a core contradicts the proof, unless it proves
         the whole itself.
         """
         quick = min(QUICK_MS, self._options.timeout_ms)
+        seconded: set[tuple[int, SolverName]] = set()
         for limit_ms, solvers in stages(self._options):
             self._ask_about_cores(numbers, quick)
             asked = [(number, solver) for number in numbers for solver in self._open(number) if solver in solvers]
             second = [each for each in asked if self.proves(each[0])]
             self._ask([each for each in asked if each not in second], limit_ms)
-            self._ask(second, self._options.timeout_ms)
+            self._ask([each for each in second if each not in seconded], self._options.timeout_ms)
+            seconded |= set(second)
             self._find_cores(numbers)
         self._ask_about_cores(numbers, quick)
         for number in numbers:
