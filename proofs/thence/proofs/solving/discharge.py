@@ -363,9 +363,9 @@ class _Work:
 
     def settle(self, numbers: Sequence[int]) -> None:
         """Asks the solvers that decided nothing yet: about the core of what another one proved, then about the whole;
-        within a short time first, unless another one proved it already. See NOTE(core). More than a short time is not spent on a core: what leads one solver
-        to a proof may lead another one astray. That a solver satisfies a core contradicts the proof, unless it proves
-        the whole itself.
+        within a short time first, unless another one proved it already. See NOTE(core). More than a short time is not
+        spent on a core: what leads one solver to a proof may lead another one astray. That a solver satisfies a core
+        contradicts the proof, unless it proves the whole itself.
         """
         quick = min(QUICK_MS, self._options.timeout_ms)
         seconded: set[tuple[int, SolverName]] = set()
