@@ -47,7 +47,7 @@ from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
-from thence.proofs.machine.smallest_run import is_run_to, smallest
+from thence.proofs.machine.smallest_run import smallest, without_detours
 from thence.proofs.machine.transitions import symbols
 from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.assessment import Assessment
@@ -478,7 +478,8 @@ class _Search:
         """The goal is false: the run is made small, and replayed."""
         machine = self._machine
         formula = ir.NamedFormula(self._name_of(goal), closed(machine, goal))
-        short = smallest(machine, Falsification(formula), _without_detours(machine, formula, run))
+        falls = Falsification(formula)
+        short = smallest(machine, falls, without_detours(machine, falls, run))
         shown = run_counterexample(machine, short, formula)
         return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()))
 
@@ -619,15 +620,3 @@ class _Search:
         reason = f"inductive in a small universe, but in general not proved: {discharge.obligation.name}"
         found = tuple(Found(each) for each in self._named(chosen))
         return Inference(self._machine, (), found, reason=f"{reason}: {discharge.reason}")
-
-
-def _without_detours(machine: ir.Machine, formula: ir.NamedFormula, run: TransitionRun) -> TransitionRun:
-    """The run without steps that the violation does not need."""
-    at = 0
-    while at < len(run.steps):
-        fewer = TransitionRun(run.start, (*run.steps[:at], *run.steps[at + 1 :]))
-        if is_run_to(machine, Falsification(formula), fewer):
-            run, at = fewer, 0
-        else:
-            at += 1
-    return run
