@@ -1,4 +1,4 @@
-"""A run made small for a reader: no detours, small values, few elements. Evaluation says that it reaches its goal."""
+"""A run made small for a reader: no detours, small values, few elements. Evaluation says that it still works."""
 
 from __future__ import annotations
 
