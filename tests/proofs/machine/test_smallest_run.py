@@ -1,4 +1,4 @@
-"""Runs without detours: what is left reaches the goal, and nothing of it can be left out, alone or with another step."""
+"""Runs without detours: what is left reaches the goal, and no step of it can be left out, nor any two."""
 
 from __future__ import annotations
 
