@@ -212,6 +212,7 @@ def test_exploring_leads_to_the_counterexample_and_says_why(reading: Callable[..
     reader.wait("document.querySelector('.verdicts')")
     reader.wait("document.querySelectorAll('circle.wrong').length === 1")
     reader.at(5, 5)
+    reader.wait("document.getElementById('message').textContent")
     assert "causal is refuted" in reader.text("#message")
     reader.click("#tab-laws")
     reader.wait("document.querySelector('.property.violated')")
