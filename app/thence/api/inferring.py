@@ -27,7 +27,7 @@ from thence.proofs.infer.hints import Hints, fewest_hints
 from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, as_kept, beginning
 from thence.proofs.infer.inference import infer as infer_machine
 from thence.proofs.infer.kept import Kept, read, save
-from thence.proofs.infer.naming import line_of
+from thence.proofs.infer.naming import line_of, names_of
 from thence.proofs.infer.promising import Guess, promising
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
@@ -149,18 +149,30 @@ def search_one(search: Search) -> Inference:
     return _searched(search, lambda _doing: None, None)
 
 
-def _machine_of(search: Search) -> ir.Machine:
-    """The machine, without what is hidden."""
+def _specification_of(search: Search) -> ir.Specification:
     found = load_once(Path(search.file), search.content, len(search.content)).specification
     assert found is not None
-    (machine,) = chosen_machines(found, (search.machine,))
+    return found
+
+
+def _machine_of(search: Search) -> ir.Machine:
+    """The machine, without what is hidden."""
+    (machine,) = chosen_machines(_specification_of(search), (search.machine,))
     return hidden(machine, search.hide)
+
+
+def _taken(search: Search) -> frozenset[str]:
+    """The names of the machine in its file, what is hidden among them, and those of its mutants."""
+    found = _specification_of(search)
+    mutants = (mutant.mutated for mutant in found.mutants if mutant.subject == search.machine)
+    machines = (*chosen_machines(found, (search.machine,)), *mutants)
+    return frozenset().union(*(names_of(each) for each in machines if isinstance(each, ir.Machine)))
 
 
 def _searched(search: Search, note: Note, ask: Ask | None) -> Inference:
     options = Options(seed=search.limits.seed)
     with solver_pool(options) as pool:
-        aids = Aids(search.kept, ask)
+        aids = Aids(search.kept, ask, _taken(search))
         return infer_machine(ProofSession(pool, options), _machine_of(search), search.limits, note, aids)
 
 

@@ -18,7 +18,7 @@ FACT_PREFIX = "ghost_"
 """The names of the facts about the history begin with it."""
 
 _RESULTS = frozenset({HISTORY, VACUITY})
-_OF_MACHINES = frozenset({"not_sent", "quiescent", "waiting"})
+OF_MACHINES = frozenset({"not_sent", "quiescent", "waiting"})
 _OF_THEORIES = frozenset({"claim", "chain", "claim_so_far"})
 """The hypotheses that the tool adds to obligations, by the names under which `--cores` reports them."""
 
@@ -45,7 +45,7 @@ def check_not_kept(name: Name, what: str, reporter: Reporter, hypotheses: frozen
 
 def check_names_of_machine(machine: syntax.Machine, reporter: Reporter) -> None:
     """One namespace for all that results of a machine name."""
-    namespace = _Namespace(reporter, _OF_MACHINES)
+    namespace = _Namespace(reporter, OF_MACHINES)
     namespace.enter("transition", machine.transitions)
     namespace.enter("axiom", machine.axioms)
     namespace.enter("invariant", machine.invariants)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
 from thence.dsl.check import built_in
-from thence.dsl.ir import machine_builtins
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.asking import Answer, Ask, Ended, Judging, Lost, Question, shown
 from thence.proofs.infer.clauses import Clause, Denial
@@ -33,7 +32,7 @@ from thence.proofs.infer.kept import (
     restore,
     texts_of,
 )
-from thence.proofs.infer.naming import name_of
+from thence.proofs.infer.naming import name_of, names_of
 from thence.proofs.infer.open_steps import Open, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, violated_in
@@ -48,7 +47,6 @@ from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import smallest, without_detours
-from thence.proofs.machine.transitions import symbols
 from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
@@ -107,10 +105,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Aids:
-    """What else there is: an earlier search to go on with, and a user to ask."""
+    """What else there is: an earlier search to go on with, a user to ask, and names that no conjunct gets."""
 
     kept: Kept | None = None
     ask: Ask | None = None
+    taken: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +190,8 @@ def infer(
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
     stated = about_states(machine)
+    aids = aids or Aids()
+    aids = replace(aids, taken=aids.taken | names_of(machine))
     if not goals_of(machine):
         return Inference(stated, (), reason="nothing is stated of its states, or all of it is hidden")
     if NO_CREATION in stated.prove or not may_deliver_unsent(stated):
@@ -204,12 +205,12 @@ def infer(
 
 
 def _inferred(
-    session: ProofSession, machine: ir.Machine, stated: ir.Machine, limits: Limits, note: Note, aids: Aids | None
+    session: ProofSession, machine: ir.Machine, stated: ir.Machine, limits: Limits, note: Note, aids: Aids
 ) -> Inference:
     """Looks for what the statements of `stated` need; the answer is about the goals of `machine`."""
     started = time.monotonic()
     goals = goals_of(machine)
-    search = _Search(session, stated, limits, note, aids or Aids())
+    search = _Search(session, stated, limits, note, aids)
     refused = refusal(session, stated)
     if refused is not None:
         return Inference(machine, goals, reason=refused)
@@ -251,6 +252,7 @@ class _Search:
         self._started = time.monotonic()
         self._earlier = aids.kept
         self._ask = aids.ask
+        self._taken = aids.taken
         self._goal_runs: GoalRuns
         self._reasons = False
         self._waited = 0.0
@@ -551,18 +553,7 @@ class _Search:
         return found
 
     def _named(self, clauses: Mapping[ir.Expr, Clause]) -> list[ir.NamedFormula]:
-        machine = self._machine
-        taken = {
-            *(symbol.name for symbol in symbols(machine)),
-            *(transition.name for transition in machine.transitions),
-            *(each.name for each in (*machine.invariants, *machine.axioms, *machine.reachable)),
-            *(each.formula.name for each in machine.stable),
-            *(each.name for each in machine.eventually),
-            *machine.prove,
-            *machine_builtins.MACHINE_PROPERTIES,
-            machine_builtins.HISTORY,
-            machine_builtins.VACUITY,
-        }
+        taken = set(self._taken)
         named: list[ir.NamedFormula] = []
         for clause in sorted(clauses.values(), key=lambda each: each.weight):
             name = name_of(clause, taken)

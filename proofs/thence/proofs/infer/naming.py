@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from thence.dsl import ir
+from thence.dsl.check.result_names import OF_MACHINES, is_kept
+from thence.dsl.ir import machine_builtins
 from thence.dsl.text.vocabulary import RESERVED
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.clauses import Clause
 from thence.proofs.logic.formula import children
+from thence.proofs.machine.transitions import symbols
 
 WORDS = 3
 """Limit on the words of one side of a name."""
@@ -20,13 +23,28 @@ def name_of(clause: Clause, taken: Collection[str]) -> str:
     conclusions = _words(atom for atom, affirmed in clause.literals if affirmed)
     words = [*premises, *conclusions] if conclusions else ["never", *premises]
     base = "_".join(dict.fromkeys(words)) or "conjunct"
-    if "__" in base or not base[0].isalpha() or base in RESERVED:
+    if "__" in base or not base[0].isalpha() or base in RESERVED or base in OF_MACHINES or is_kept(base):
         base = f"found_{base.strip('_')}"
     name, number = base, 1
     while name in taken:
         number += 1
         name = f"{base}_{number}"
     return name
+
+
+def names_of(machine: ir.Machine) -> frozenset[str]:
+    """The names that a conjunct of the machine cannot have: those of all that it declares and states."""
+    return frozenset(
+        (
+            *(symbol.name for symbol in symbols(machine)),
+            *(transition.name for transition in machine.transitions),
+            *(each.name for each in (*machine.invariants, *machine.axioms, *machine.reachable)),
+            *(each.formula.name for each in machine.stable),
+            *(each.name for each in machine.eventually),
+            *machine.prove,
+            *machine_builtins.MACHINE_PROPERTIES,
+        )
+    )
 
 
 def line_of(formula: ir.NamedFormula) -> str:

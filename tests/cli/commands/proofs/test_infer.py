@@ -48,6 +48,32 @@ def test_what_is_found_is_written_and_proved(thence: Thence, tmp_path: Path) -> 
     assert again.code == 0 and file.read_text() == text
 
 
+def test_what_is_written_has_names_that_are_free(thence: Thence, tmp_path: Path) -> None:
+    """Other statements of the machine and its mutants have the names that it would get, or the tool keeps them."""
+    file = tmp_path / "mine.thence"
+    names = STOP_AND_WAIT.replace(
+        "  transition causal_send", "  relation ghost_of(m: message)\n  transition causal_send"
+    )
+    names = names.replace("    require sent(m) and", "    require ghost_of(m) and")
+    names += """  transition mark(m):
+    require sent(m)
+    ghost_of(m) := true
+  stable hb_delivered(m): delivered(m)
+  reachable past_delivered_src: exists m. delivered(m)
+
+mutant other of stop_and_wait:
+  invariant found_ghost_of_sent: forall m. sent(m)
+  expect refuted
+"""
+    file.write_text(names)
+    assert thence("fmt", "--check", str(file)).code == 0 and thence("check", str(file)).code == 0
+    found = thence("infer", str(file), "--write", "--json")
+    (machine,) = found.object["machines"]
+    given = {each["name"] for each in machine["invariants"]}
+    assert found.code == 0 and {"found_ghost_of_sent_2", "hb_delivered_2"} <= given, given
+    assert thence("prove", str(file)).code == 0
+
+
 def test_a_violation_is_a_run(thence: Thence, tmp_path: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(
