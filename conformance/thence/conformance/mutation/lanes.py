@@ -18,6 +18,7 @@ from typing import Any
 
 from thence.conformance.mutation.run import Limits, Progress, Score, mutants_of, mutate
 from thence.conformance.mutation.subjects import Subject
+from thence.spec.parent_process import end_with
 
 
 def mutate_all(
@@ -84,7 +85,7 @@ def _started(
 ) -> tuple[Connection, Any]:
     context = get_context("fork")
     ours, theirs = context.Pipe()
-    arguments = (theirs, [ours, *others], subjects[number], number, limits, folder)
+    arguments = (theirs, [ours, *others], subjects[number], number, limits, folder, os.getpid())
     process = context.Process(target=_lane, args=arguments, daemon=False)
     process.start()
     theirs.close()
@@ -92,7 +93,13 @@ def _started(
 
 
 def _lane(
-    pipe: Connection, inherited: list[Connection], subject: Subject, number: int, limits: Limits, folder: Path | None
+    pipe: Connection,
+    inherited: list[Connection],
+    subject: Subject,
+    number: int,
+    limits: Limits,
+    folder: Path | None,
+    parent: int,
 ) -> None:
     """Judges one subject. The first SIGINT interrupts it; later ones are ignored."""
 
@@ -101,6 +108,7 @@ def _lane(
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupted)
+    end_with(parent)
     for other in inherited:
         other.close()
     said: Any = None
