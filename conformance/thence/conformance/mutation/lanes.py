@@ -101,13 +101,17 @@ def _lane(
     folder: Path | None,
     parent: int,
 ) -> None:
-    """Judges one subject. The first SIGINT interrupts it; later ones are ignored."""
+    """Judges one subject. The first SIGINT or SIGTERM interrupts it; later ones are ignored."""
+    over = False
 
     def interrupted(_signal: int, _frame: object) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        nonlocal over
+        if not over:
+            over = True
+            raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, interrupted)
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, interrupted)
     end_with(parent)
     for other in inherited:
         other.close()

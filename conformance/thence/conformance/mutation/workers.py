@@ -124,6 +124,7 @@ def _work(
     os.setsid()
     end_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
     with suppress(ValueError, OSError):
