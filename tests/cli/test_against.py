@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,9 @@ def test_a_recording_that_does_not(thence: Thence, tmp_path: Path) -> None:
     assert (tmp_path / "wrong.svg").read_text().startswith("<svg")
     said = thence("trace", "check", file, "--against", "cbcast:cbcast_unicast")
     assert (said.code, "not as cbcast_unicast" in said.out, "<== here" in said.out) == (1, True, True)
+    assert re.search(r"\[line \d+", said.out)
+    assert re.search(r"the protocol's lines are those of .*/cbcast\.thence\n", said.out)
+    assert not [line for line in said.out.splitlines() if line.endswith(" ")]
 
 
 def test_too_many_states_are_no_success(thence: Thence, tmp_path: Path) -> None:

@@ -130,6 +130,9 @@ def test_nothing_is_wider_than_the_page(browser: Browser, tmp_path: Path, dark: 
     browser.resize(width)
     browser.open(report(tmp_path), dark=dark, medium=medium)  # type: ignore[arg-type]
     assert browser.run("return document.documentElement.scrollWidth") <= width
+    assert browser.run(
+        "const contents = document.querySelector('.wide'); return contents.scrollWidth <= contents.clientWidth"
+    )
     assert browser.picture(tmp_path / "report.png").stat().st_size > 5_000
 
 

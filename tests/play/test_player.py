@@ -369,6 +369,10 @@ def test_a_kept_file_opens_from_the_disk_without_anybody_else(
     chromium.open(file)
     reader.wait("document.documentElement.dataset.ready === 'true'")
     assert reader.text("#where") == "5 / 5"
+    assert reader.text("#message").startswith("causal is refuted: p2 delivers ")
+    assert chromium.run("return document.querySelector('#message').classList.contains('wrong')")
+    marks = "return [...document.querySelectorAll('.mark')].map((mark) => mark.innerText)"
+    assert chromium.run(marks) == ["causal send", "delivery", "violation"], "what the picture has, and nothing else"
     assert chromium.run("return document.querySelectorAll('circle.wrong').length") == 1
     reader.click("#back")
     reader.wait("document.getElementById('where').textContent === '4 / 5'")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
 from thence.spec.happens_before import HappensBefore
-from thence.spec.judgement import judge
+from thence.spec.judgement import KEPT, judge
 from thence.spec.oracle import Finding
 from thence.spec.trace import read_trace
 
@@ -106,6 +106,14 @@ def test_a_predecessor_that_comes_late_is_a_violation() -> None:
     assert (judgement.causal, judgement.fifo, judgement.stuck, judgement.gaps) == (False, True, False, ())
     assert not judgement.faultless
     assert judgement.findings() == judgement.violations
+
+
+def test_what_is_not_told_is_said() -> None:
+    wrong = judge(Execution(2, (*(Send(0, f"m{number}", (1,)) for number in range(9)),)))
+    assert wrong.told(5) == [*map(str, wrong.findings()[:5]), "more was found, and is not shown"]
+    assert wrong.told(9) == wrong.told() == [*map(str, wrong.findings())]
+    many = judge(Execution(2, (*(Send(0, f"m{number}", (1,)) for number in range(KEPT + 1)),)))
+    assert len(many.findings()) == KEPT and many.told()[-1] == "more was found, and is not shown"
 
 
 def test_a_predecessor_that_never_comes_is_a_gap() -> None:

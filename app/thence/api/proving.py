@@ -137,7 +137,7 @@ def unsaid(specification: ir.Specification, names: Sequence[str]) -> tuple[str, 
     why = "has no `expect proved`"
     asked = {(link.protocol.name, name) for link in specification.links if is_claimed(link) for name in names}
     return tuple(
-        f"{link.protocol.name}: nothing is said of its {name}, since its link to {link.machine.name} {why}"
+        f"{link.protocol.name}: its {name} does not follow, since its link to {link.machine.name} {why}"
         for link in specification.links
         for name in names
         if carries(link, name) and (link.protocol.name, name) not in asked and link.name not in names

@@ -159,8 +159,9 @@ def ran(target: Target, manner: Manner) -> Execution:
     findings = end.findings
     unseen = [why for name in manner.properties if (why := unobservable(protocol, name)) is not None]
     found = Verdict.UNKNOWN if unseen else Verdict.TESTED
+    name = "replay" if again else f"run, seed {manner.seed}"
     return Execution(
-        name="replay" if again else f"run, seed {manner.seed}",
+        name=name,
         kind="scope",
         subject=target.subject,
         verdict=Verdict.REFUTED if findings else found,
@@ -177,7 +178,7 @@ def ran(target: Target, manner: Manner) -> Execution:
             "steps": record(system, taken),
         },
         explanation="\n\n".join([text(taken), *unseen, end.said]),
-        picture=_drawn(execution(system, taken), findings),
+        picture=_drawn(execution(system, taken), findings, f"{target.subject}: {name}"),
     )
 
 
@@ -222,11 +223,11 @@ def end_of(system: System, taken: Sequence[NarratedStep], judged: Collection[str
     )
 
 
-def _drawn(observed: events.Execution, findings: Sequence[Finding]) -> str:
-    """The diagram as SVG, with the first violation that the oracle sees brought out."""
+def _drawn(observed: events.Execution, findings: Sequence[Finding], title: str) -> str:
+    """The diagram as SVG, with the first violation that the oracle sees brought out, or the title."""
     kinds = {ORACLE_KINDS[finding.property] for finding in findings if finding.property in ORACLE_KINDS}
     oracle = Oracle(observed.processes)
     seen = [finding for event in observed.events for finding in oracle.observe(event)]
     seen += oracle.at_quiescence()
     shown = next((finding for finding in seen if finding.kind in kinds), None)
-    return draw_svg(observed, None if shown is None else highlight_of(shown))
+    return draw_svg(observed, None if shown is None else highlight_of(shown), title=title)

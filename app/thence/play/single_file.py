@@ -78,11 +78,13 @@ def config_of(
     for at, step in enumerate(run["steps"], 1):
         if "trail" not in step:
             step["trail"] = _answer(backend, "trail", {"session": session, "at": at})
+    asked = {"session": session, "property": refuted, "cycle": cycle}
+    said = _answer(backend, "refutation", asked)["said"] if refuted else ""
     file = name if loaded.path in library() else loaded.path.name
     command = " ".join(["thence play", file, *_options(start)])
     kept = {
         "rules": backend.about({})["rules"], "name": name, "text": text, "summary": spec["summary"], "judged": judged,
-        "command": command, "run": {**run, "cycle": cycle}, "said": _said(refuted, judged[-1], cycle),
+        "command": command, "run": {**run, "cycle": cycle}, "said": said,
     }  # fmt: skip
     return {
         "mode": "kept",
@@ -93,21 +95,6 @@ def config_of(
         "kept": kept,
         "refuted": bool(refuted),
     }
-
-
-def _said(refuted: str, last: Mapping[str, Any] | None, cycle: int) -> str:
-    """The line that says what a counterexample refutes, and why; empty for other runs. `last` judges its last state."""
-    if not refuted:
-        return ""
-    answers = () if last is None else last["answers"]
-    why = next((each["why"] for each in answers if each["property"] == refuted and each["standing"] == "violated"), "")
-    if not why and cycle:
-        why = (
-            "the steps in the frame are repeated for ever"
-            if cycle > 1
-            else "the step in the frame is repeated for ever"
-        )
-    return f"{refuted} is refuted: {why}" if why else f"{refuted} is refuted by this run"
 
 
 def _answer(backend: Backend, method: str, asked: Mapping[str, Any]) -> dict[str, Any]:

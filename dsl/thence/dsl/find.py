@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from thence.dsl import ir
-from thence.dsl.load import SUFFIX, Loaded, load
+from thence.dsl.load import SUFFIX, Loaded, load, locate
 from thence.dsl.text.diagnostics import nearest
 from thence.spec.user_error import UserError
 
@@ -66,6 +66,16 @@ def named_protocol(name: str) -> ir.Protocol:
     protocols = specification(file).protocols
     known(wanted, [protocol.name for protocol in protocols], "protocol")
     return next(protocol for protocol in protocols if protocol.name == wanted)
+
+
+def place_of_library_file(name: str) -> Path | None:
+    """Where the library file is that FILE or FILE:PROTOCOL means; None for a file that is named by its path.
+
+    Raises: SourceError.
+    """
+    file, _ = parted(name)
+    path = locate(file)
+    return None if Path(file) == path else path
 
 
 def known(name: str, names: Iterable[str], what: str) -> None:

@@ -83,6 +83,13 @@ class Judgement:
         """All findings kept: violations, gaps, duplicates, phantoms, then what is stuck."""
         return self.violations + self.gaps + self.duplicates + self.phantoms + self.undelivered
 
+    def told(self, most: int | None = None) -> list[str]:
+        """The first `most` findings in words, by default all that are kept, and a line where there are more."""
+        found = self.findings()
+        lines = [str(finding) for finding in found[:most]]
+        dropped = self.violating_deliveries > len(self.violations) or self.undelivered_count > len(self.undelivered)
+        return [*lines, "more was found, and is not shown"] if dropped or len(found) > len(lines) else lines
+
     @property
     def first_finding(self) -> Finding | None:
         """The finding that a picture shows: the first one; None where nothing is wrong."""

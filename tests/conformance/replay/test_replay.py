@@ -67,7 +67,7 @@ def test_a_send_too_early_names_the_early_return(library: Library) -> None:
     assert found.guard.values == (("waiting", "true"), ("OB", "<m0.2>"))
     assert str(found) == (
         "p0, causal_send to p2: the protocol does nothing more, the subject sends MSG(m0.2) to p2, "
-        "after 3 matching events; [OB.wait] waiting or OB is empty was true (waiting = true, OB = <m0.2>)"
+        "after 3 matching events; [line 29, # OB.wait] waiting or OB is empty was true (waiting = true, OB = <m0.2>)"
     )
 
 

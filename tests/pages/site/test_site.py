@@ -104,6 +104,14 @@ def test_a_browser_shows_it_without_complaint(site: Path, browser: Browser, page
         assert browser.picture(tmp_path / "page.png", whole=False).stat().st_size > 10_000
 
 
+def test_the_columns_of_the_library_can_be_read(site: Path, browser: Browser) -> None:
+    browser.resize(1400)
+    browser.open(site / "library" / "index.html")
+    widths = "return [...document.querySelectorAll('table th')].map(head => head.getBoundingClientRect().width)"
+    found = browser.run(widths)
+    assert len(found) >= 8 and min(found) >= 120
+
+
 SEARCH = """
 const dialog = [...document.querySelectorAll('*')].map(each => each.shadowRoot).find(each => each);
 const input = dialog?.querySelector('input');

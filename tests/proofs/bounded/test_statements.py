@@ -27,7 +27,7 @@ ROOMY = Bounds(slots=12, iterations=12, number=40)
 
 
 def stepped(protocol: ir.Protocol, constants: Any, process: int, state: Any, handler: ir.Handler, values: Any) -> Any:
-    """What the symbolic execution does: the state after, the emissions; or "fault"."""
+    """What the symbolic execution does: the state after, the emissions; or "fault", or "bounded" by `ROOMY`."""
     workshop = Workshop(Circuit(), ROOMY)
     messages = Messages(
         tuple(message.src for message in constants.messages),
@@ -42,7 +42,8 @@ def stepped(protocol: ir.Protocol, constants: Any, process: int, state: Any, han
     kinds = {packet.name: number for number, packet in enumerate(protocol.packets)}
     executor = Executor({procedure.name: procedure for procedure in protocol.procedures}, Emission(kinds))
     executor.block(handler.body, frame, TRUE)
-    assert not workshop.overflow
+    if workshop.overflow:
+        return "bounded"
     if workshop.fault != FALSE:
         assert workshop.fault == TRUE
         return "fault"
@@ -187,6 +188,8 @@ BODIES = (
     "var x = q; x.push(n); x.pop(); x.pop()",
     "m[1] := n; m[4] := 2; q.push(sum k in m. m[k] * k); q.push(sum x in {1, 2}, y in {1, 2}. if x = n then y else 0)",
     "q.push(sum x in {0, n}. x - 1)",
+    "s.remove(0); b := forall x in s, y in {q.first}. x = y",
+    "if n = 1: q.push(4)\n    q.push(count x in s, y in {q.first}. x = y)",
     "a.add(Pair(n: 1, q: empty)); a.clear(); q.push(a.first); q.push(a.next); b := a is empty",
     "m[n] := m[n] + m[7]; b := m[1] = 0 and 1 in m",
     f"{SMALL.format('false', 'none', 'empty', 3)}; {SMALL.format('false', 'none', 'empty', 1)}\n"

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from tests.proofs.refinement.link_invariants import true_of
+from tests.proofs.typed_protocols import drawn_value
 
 from thence.dsl import ir
 from thence.dsl.ir.constants import values_of, with_values
@@ -29,7 +30,7 @@ from thence.dsl.load import load, load_bytes
 from thence.dsl.run.evaluate import Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.interpreter import Interpreter, Step
-from thence.dsl.run.values import Fault, Message, Occurrence, Packet, ascending, elements, zero
+from thence.dsl.run.values import Fault, Message, Occurrence, Packet, ascending, elements
 from thence.proofs.logic.formula import Unsupported, free_locals
 from thence.proofs.logic.structure import Structure, constant_table, evaluate, tuples
 from thence.proofs.machine.transitions import enabled, step, symbols
@@ -142,35 +143,7 @@ class Drawn:
 
     def value(self, type_: Type) -> Any:
         """A value of the type, in the interpreter's form."""
-        one = self.random
-        match type_:
-            case Record(fields=fields):
-                return tuple(self.value(part) for _, part in fields)
-            case Collection(kind="option", item=item):
-                return None if one.random() < 0.4 else (self.value(item),)
-            case Collection(kind="set", item=item):
-                return frozenset(self.value(item) for _ in range(one.randrange(3)))
-            case Collection(kind="queue", item=item):
-                return tuple(self.value(item) for _ in range(one.randrange(3)))
-            case Collection(kind="sliding array", item=item):
-                return one.randrange(3), tuple(self.value(item) for _ in range(one.randrange(3)))
-            case Collection(kind="sliding map", item=item):
-                following = one.randrange(6)
-                there = sorted(one.sample(range(following), one.randint(0, following)))
-                items = dict.fromkeys(self.value(item) for _ in there)
-                return following, tuple(zip(there, items, strict=False))
-            case Map(key=key, value=value):
-                pairs = {self.value(key): self.value(value) for _ in range(one.randrange(4))}
-                kept = {at: its for at, its in pairs.items() if not (has_zero(value) and its == zero(value))}
-                return tuple((at, kept[at]) for at in ascending(kept))
-            case _ if type_ == NAT:
-                return one.randrange(4)
-            case _ if type_ == BOOL:
-                return one.random() < 0.5
-            case _ if type_ == PROCESS:
-                return one.randrange(self.processes)
-            case _:
-                return one.choice(self.messages)
+        return drawn_value(self.random, type_, self.processes, self.messages)
 
     # --- as a structure ----------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.logic.structure import Structure
 from thence.proofs.solving.discharge import Discharge, Options, discharge_all, level_of, solver_facts
 from thence.proofs.solving.finite_models import Model
-from thence.proofs.solving.solver import Answer, Check, SolverPool
+from thence.proofs.solving.solver import PATIENCE, Answer, Check, SolverPool
 from thence.spec.verdict import Level
 
 M, X = ir.Variable("m", MESSAGE), ir.Variable("x", MESSAGE)
@@ -130,6 +130,24 @@ def test_a_core_that_is_not_enough_proves_nothing(pool: SolverPool) -> None:
         Options(),
     )
     assert none.provers == 1 and level_of((none,)) is Level.L2
+
+
+def test_what_one_proves_the_other_is_asked_about_once() -> None:
+    """After its core, about the whole, with the whole limit: nothing is tried between a short time and that."""
+    said = {"z3": Answer("unsat", "", 0.0, core=("h1", "g")), "cvc5": Answer("unknown", "", 0.0)}
+    told = Told(lambda check: said[check.solver])
+    (done,) = discharge_all(cast(SolverPool, told), (TWO,), Options())
+    assert done.proved and done.provers == 1
+    whole = [check for check in told.asked if check.solver == "cvc5" and check.text.count("(assert") == 3]
+    assert whole == [Check.within("cvc5", whole[0].text, Options().timeout_ms, 0)]
+
+
+def test_what_no_solver_proves_both_are_asked_about_in_a_short_time_first() -> None:
+    told = Told(lambda check: Answer("unknown", "", 0.0))
+    (done,) = discharge_all(cast(SolverPool, told), (TWO,), Options(), look_for_models=False)
+    assert not done.proved
+    limits = [(check.solver, check.timeout_ms // PATIENCE) for check in told.asked if not check.core]
+    assert limits == [("z3", 500), ("z3", 500), ("cvc5", 500), ("z3", 10_000), ("cvc5", 10_000)]
 
 
 def test_a_core_that_another_solver_satisfies_contradicts_the_proof(pool: SolverPool) -> None:

@@ -17,8 +17,8 @@ from thence.proofs.solving.solver_worker import EXHAUSTED
 
 LENGTH = 8
 """Rules of a chain: more than the first choices of what concerns a goal take."""
-OTHERS = 12
-"""Rules that lead nowhere near the goal."""
+OTHERS = 60
+"""Rules that lead nowhere near the goal: with so many, kin are asked about before all hypotheses are."""
 
 
 def chain(process: int, missing: int | None) -> Obligation:

@@ -21,6 +21,8 @@ from thence.spec.oracle import Finding
 
 CHOICES = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 7), st.integers(0, 200)), max_size=60)
 Build = Callable[[int, Sequence[tuple[int, int, int]]], Execution]
+CAPTION = 55
+"""Characters of a line of the caption of a narrow picture."""
 SVG = "{http://www.w3.org/2000/svg}"
 
 TRIANGLE = Execution(
@@ -34,6 +36,10 @@ def elements(svg: str, name: str, *classes: str) -> list[ElementTree.Element]:
     """Those drawn, outside the legend."""
     root = ElementTree.fromstring(svg)
     return [e for e in root.findall(f"{SVG}{name}") if set(classes) <= set(e.get("class", "").split())]
+
+
+def caption_of(svg: str) -> list[str]:
+    return [element.text or "" for element in elements(svg, "text", "caption")]
 
 
 def labels(svg: str) -> list[tuple[str, float, float]]:
@@ -89,6 +95,28 @@ def test_it_is_one_file_for_light_and_dark() -> None:
         for line in svg.split("<style>")[1].split("</style>")[0].split("\n")
         if line
     )
+
+
+def test_a_title_stands_where_there_is_no_caption() -> None:
+    assert caption_of(draw_svg(TRIANGLE)) == []
+    assert caption_of(draw_svg(TRIANGLE, title="a run")) == ["a run"]
+    assert "a run" not in draw_svg(TRIANGLE, highlight_of(FINDING), title="a run")
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(
+    before=st.lists(st.text("abc:", min_size=1, max_size=9), max_size=12),
+    chain=st.lists(st.text("m0123.", min_size=1, max_size=9), min_size=2, max_size=12),
+)
+def test_a_chain_in_a_caption_is_broken_last(before: list[str], chain: list[str]) -> None:
+    """Where it has room on a line it stands on one, and else no arrow ends without its message."""
+    said = " ".join([*before, f"({' -> '.join(chain)})"])
+    lines = caption_of(draw_svg(TRIANGLE, title=said))
+    assert " ".join(lines) == said
+    whole = said[said.index("(") :]
+    assert len(whole) > CAPTION or any(whole in line for line in lines)
+    assert not any(line.endswith("->") for line in lines)
+    assert all(len(line) <= CAPTION for line in lines)
 
 
 def test_nothing_happens() -> None:

@@ -81,6 +81,7 @@ class Backend:
         return {
             "about": self.about, "open": self.open, "load": self.load, "start": self.start, "take": self.take,
             "random": self.random, "enabled": self.enabled, "judge": self.judge, "trail": self.trail, "save": self.save,
+            "refutation": self.refutation,
         }  # fmt: skip
 
     # --- texts -----------------------------------------------------------------------------------
@@ -208,6 +209,20 @@ class Backend:
                     }
             answers.append(answer)
         return {"at": at, "answers": answers}
+
+    def refutation(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The sentence that the run refutes `property`, and why; its last `cycle` steps are repeated for ever.
+
+        What is no property of the protocol, such as a link, is said to be refuted without a reason.
+        """
+        run, at = self._run(asked)
+        name, cycle = text_of(asked, "property") or "", number_of(asked, "cycle", 0, at, 0)
+        session = run.place.session.until(at)
+        found = judge(session, name) if name in properties(session) else None
+        why = found.why if found is not None and found.standing == "violated" else ""
+        if not why and cycle:
+            why = f"the {'steps in the frame are' if cycle > 1 else 'step in the frame is'} repeated for ever"
+        return {"said": f"{name} is refuted: {why}" if why else f"{name} is refuted by this run"}
 
     def trail(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The way of the step that leads to `at` through the text."""

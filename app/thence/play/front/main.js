@@ -3,7 +3,7 @@ import { Failed, KeptAnswers, judgedByFindings, NoAnswers, ServerAnswers, Worker
 import { Diagram } from "./diagram.js";
 import { fill, h, svg } from "./dom.js";
 import { documentWith, keepAsFile, packed, unpacked } from "./link.js";
-import { choicesPanel, decisions, flightPanel, legend, propertiesPanel, statePanel, stepPanel } from "./panels.js";
+import { choicesPanel, decisions, flightPanel, legend, marksOf, propertiesPanel, statePanel, stepPanel } from "./panels.js";
 import { Questions } from "./questions.js";
 import { Run } from "./run.js";
 import { Source } from "./source.js";
@@ -29,6 +29,8 @@ class Player {
     this.beside = null;
     this.at = 0;
     this.seed = 0;
+    /** The property that the run shown is known to refute. */
+    this.refuted = "";
     this.turn = 0;
     this.answers = this.answersOf(config);
     this.build();
@@ -317,6 +319,7 @@ class Player {
     const asked = { spec: this.spec, ...place, ...(steps ? { steps } : {}) };
     const document = await this.ask("start", asked);
     this.place = place;
+    this.refuted = "";
     this.beside = null;
     this.run = new Run({ ...document, cycle: cycle || document.cycle || 0 });
     this.at = Math.min(at ?? (place.scenario || this.config.mode === "kept" ? this.run.length : 0), this.run.length);
@@ -344,7 +347,8 @@ class Player {
     const { spec, limit, ...place } = where;
     const cycle = Array.isArray(found.lasso) ? 0 : found.lasso?.cycle?.length ?? found.lasso?.cycle ?? 0;
     await this.guarded(() => this.begin(place, found.steps, found.steps.length, typeof cycle === "number" ? cycle : 0));
-    if (found.property && found.verdict === "refuted") this.tell(`${found.property} is refuted: ${found.steps.length} steps to its counterexample.`);
+    if (found.property && found.verdict === "refuted") this.refuted = found.property;
+    if (this.refuted) this.tell(`${found.property} is refuted: ${found.steps.length} steps to its counterexample.`);
   }
 
   /** Shows a run that has no other steps: a countermodel, or the step that breaks an invariant. */
@@ -358,6 +362,7 @@ class Player {
 
   async sideBySide(answer) {
     await this.begin(answer.mutant.start, answer.mutant.steps, answer.mutant.steps.length);
+    this.refuted = answer.property;
     const original = await this.ask("start", { spec: this.spec, ...answer.original.start, steps: answer.original.steps });
     this.beside = new Run(original);
     const stopped = answer.original.stopped;
@@ -401,6 +406,7 @@ class Player {
     const { run, at } = this;
     const more = await this.ask("take", { session: run.session, at: Math.min(at, run.length), number });
     if (run !== this.run) return;
+    this.refuted = "";
     run.extend(more);
     this.place = this.place.scenario ? { ...this.place, forked: true } : this.place;
     this.beside = null;
@@ -414,6 +420,7 @@ class Player {
     this.seed = seed + 1;
     const more = await this.ask("random", { session: run.session, at: 0, seed, count });
     if (run !== this.run) return;
+    this.refuted = "";
     run.extend(more);
     this.beside = null;
     this.at = run.length;
@@ -436,7 +443,7 @@ class Player {
     this.besidePanel.hidden = !this.beside;
     this.diagram.show(run, at);
     if (this.beside) this.diagramBeside.show(this.beside, Math.min(this.at, this.beside.length));
-    fill(this.kinds, legend(run, this.diagram.hidden, (kind) => this.toggle(kind)));
+    fill(this.kinds, marksOf(run), legend(run, this.diagram.hidden, (kind) => this.toggle(kind)));
     const states = run.variables.length || (this.answers.edits && !run.head.frozen) ? [h("h3", {}, "State"), statePanel(run, at)] : null;
     fill(this.state, stepPanel(run, at), h("div", { id: "decided" }), states, flightPanel(run, at));
     if (!run.head.frozen) this.questions.show(this.summary, { protocol: run.head.subject.split("/")[0] }, this.asked);
@@ -560,9 +567,12 @@ class Player {
     for (let at = first; at <= run.length; at += 1) judged[at] = await this.ask("judge", { session: run.session, at });
     for (let at = 1; at <= run.length; at += 1) run.steps[at - 1].trail ??= await this.ask("trail", { session: run.session, at });
     const command = `thence play ${this.name}${this.place.mutant ? ` --mutant ${this.place.mutant}` : ""}${run.head.scope ? ` --scope ${run.head.scope}` : ""}`;
-    const kept = { rules: this.rules, name: this.name, text: this.text, summary: this.summary, command, judged, run: { ...run.head, steps: run.steps, packets: run.packets, end: run.end } };
+    const cycle = run.head.cycle ?? 0;
+    const refuted = this.refuted || run.violations.find((each) => each.claimed)?.property || "";
+    const { said } = refuted ? await this.ask("refutation", { session: run.session, property: refuted, cycle }) : { said: "" };
+    const kept = { rules: this.rules, said, name: this.name, text: this.text, summary: this.summary, command, judged, run: { ...run.head, steps: run.steps, packets: run.packets, end: run.end } };
     const policy = (document.querySelector('meta[http-equiv="Content-Security-Policy"]')?.getAttribute("content") ?? "").replace(/connect-src [^;]*/, "connect-src 'none'").replace(/worker-src [^;]*;?/, "");
-    const config = { mode: "kept", name: this.name, at: this.at, start: this.place, command, kept };
+    const config = { mode: "kept", name: this.name, at: this.at, start: this.place, command, kept, refuted: refuted !== "" };
     keepAsFile(`${run.head.subject.replace("/", "-")}.html`, documentWith(config, policy), "text/html");
   }
 

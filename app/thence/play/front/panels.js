@@ -1,5 +1,5 @@
 // What is true where the cursor stands: states, packets in flight, steps that can be taken, properties.
-import { h } from "./dom.js";
+import { h, svg } from "./dom.js";
 import { PACKET, Run } from "./run.js";
 
 /** The variables of each process; what the last step changed is brought out, with what it was. */
@@ -128,4 +128,25 @@ export function legend(run, hidden, toggle) {
     h("label", { class: `kind ${kind.carries ? "carries" : `kind${number % 6}`}` },
       h("input", { type: "checkbox", checked: !hidden.has(kind.name), "data-key": `kind-${kind.name}`, onchange: () => toggle(kind.name) }),
       h("span", { class: "sample" }), kind.name, kind.carries ? "" : " (control)"));
+}
+
+/**
+ * Of each kind of mark: how it is drawn, and what it means.
+ * @type {[string, string, Record<string, any>, string][]}
+ */
+const MARKS = [
+  ["send", "rect", { x: 2, y: 2, width: 10, height: 10 }, "causal send"],
+  ["input", "path", { d: "M7 1l5.5 10h-11Z" }, "input"],
+  ["receive", "circle", { cx: 7, cy: 7, r: 5 }, "arrival"],
+  ["waits", "path", { d: "M0 7H14" }, "waits"],
+  ["deliver", "circle", { cx: 7, cy: 7, r: 5.5 }, "delivery"],
+  ["tick", "path", { d: "M7 2l5 5l-5 5l-5 -5Z" }, "timer"],
+  ["lost", "path", { d: "M3 3l8 8m0 -8l-8 8" }, "lost"],
+  ["wrong", "circle", { cx: 7, cy: 7, r: 5.5 }, "violation"],
+];
+
+/** What the marks of the diagram of this run mean. */
+export function marksOf(run) {
+  return MARKS.filter(([name]) => run.marks.has(name)).map(([name, shape, place, meaning]) =>
+    h("span", { class: "mark" }, svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, svg(shape, { ...place, class: `of-${name}` })), meaning));
 }

@@ -38,6 +38,8 @@ export class Run {
     this.changes = Array.from({ length: this.processes }, (_, process) => [{ step: 0, values: this.head.initial[process] }]);
     this.messages = new Map();
     this.violations = [];
+    /** The kinds of marks that the diagram of the run has. */
+    this.marks = new Set();
     this.steps.forEach((step, at) => {
       const number = at + 1;
       if (step.values) this.changes[step.process].push({ step: number, values: step.values });
@@ -49,7 +51,10 @@ export class Run {
         const known = this.messages.get(message);
         if (known && kind === "receive" && !known.received.has(process)) known.received.set(process, number);
         if (known && kind === "deliver" && !known.delivered.has(process)) known.delivered.set(process, number);
+        const atOnce = kind === "receive" && step.events.some((other) => other[0] === "deliver" && other[2] === message);
+        if (!atOnce) this.marks.add(kind);
       }
+      if (!step.events.length && step.kind === "tick") this.marks.add("tick");
       for (const found of step.violations || []) this.violations.push({ step: number, ...found });
     });
     /** Of each process: the messages that it has sent or delivered, in this order. */
@@ -59,6 +64,14 @@ export class Run {
       for (const [process, step] of message.delivered) if (process !== message.from) this.seen[process].push({ step, message });
     }
     for (const seen of this.seen) seen.sort((one, two) => one.step - two.step);
+    const left = new Map();
+    for (const packet of this.packets) {
+      if (packet[PACKET.lost]) this.marks.add("lost");
+      if (!left.has(packet[PACKET.message])) left.set(packet[PACKET.message], packet[PACKET.sent]);
+    }
+    const held = this.kinds.some((kind) => kind.carries) && [...this.messages.values()].some((each) => (left.get(each.name) ?? Infinity) > each.sent);
+    if (held || this.marks.has("receive")) this.marks.add("waits");
+    if (this.violations.some((each) => each.claimed)) this.marks.add("wrong");
     this.stretches = undefined;
     /** The causal pasts that were asked for last. */
     this.pasts = new Map();

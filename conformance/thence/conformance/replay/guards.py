@@ -69,7 +69,7 @@ class DecidingGuard:
     values: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        where = self.label or f"line {self.line}"
+        where = f"line {self.line}{f', # {self.label}' if self.label else ''}"
         values = ", ".join(f"{expression} = {value}" for expression, value in self.values)
         return f"[{where}] {self.condition} was {'true' if self.outcome else 'false'}{f' ({values})' if values else ''}"
 

@@ -69,7 +69,7 @@ def _by_the_oracle(name: str, trace: Trace, judgement: Judgement) -> Result:
         level=Level.L0,
         expected=judgement.faultless,
         facts=judgement.to_json(),
-        explanation="\n".join(str(finding) for finding in judgement.findings()[:_SHOWN]),
+        explanation="\n".join(judgement.told(_SHOWN)),
         picture=_picture(trace, judgement),
     )
 
@@ -111,7 +111,7 @@ class ReferenceProtocol:
         shown, highlight = prefix(trace.execution, answer)
         if highlight is not None:
             shown, highlight = in_view(shown, highlight)
-        lines = [str(finding) for finding in judgement.findings()[:_SHOWN_WITH_REPLAY]]
+        lines = judgement.told(_SHOWN_WITH_REPLAY)
         if answer.divergence is not None:
             lines.append(f"{'unknown' if answer.verdict == 'unknown' else 'nonconformance'}: {answer}")
             lines += ["", *draw_text(shown, highlight).splitlines()]

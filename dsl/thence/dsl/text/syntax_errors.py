@@ -499,6 +499,10 @@ class _Case:
             note = self.foreign_notes(str(self.first))[0]
         elif self.text == "if" and ":=" in map(str, self.words[self.start : self.index]):
             note = "a choice between two values is `if P then a else b`"
+        elif self.text in ("for", "forall") and ":=" in map(str, self.words[self.start : self.index]):
+            relation = str(self.words[self.start + 1]) == "("
+            several = "forall k: f(k) := e" if relation else "for k in process: M[k] := e"
+            note = f"what changes several values is written `{several}`"
         elif (near := self.inner_statement()) is not None:
             note = f"did you mean `{near}`?"
         elif self.kind == "COLON" and self.index == self.start + 1 and "SEND" in self.openers:

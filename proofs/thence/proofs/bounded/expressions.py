@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TypeAlias, assert_never
 
 from thence.dsl import ir
@@ -294,16 +295,11 @@ def _sum(expr: ir.Quantified, frame: Frame, when: Literal) -> Choice:
 
 
 def _instances(variables: tuple[ir.Bound, ...], frame: Frame, when: Literal) -> Iterator[Literal]:
-    """Every combination of values, bound one after another, with the condition under which it exists."""
-    first, *rest = variables
-    for there, value in domain_of(first, frame, when):
-        frame.locals[first.name] = value
-        if not rest:
-            yield there
-            continue
-        for inner in _instances(tuple(rest), frame, when):
-            frame.locals[first.name] = value
-            yield frame.workshop.circuit.conj((there, inner))
+    """Every combination of values, with the condition under which it exists. All domains are evaluated first."""
+    for values in product(*[domain_of(bound, frame, when) for bound in variables]):
+        for bound, (_, value) in zip(variables, values, strict=True):
+            frame.locals[bound.name] = value
+        yield frame.workshop.circuit.conj(there for there, _ in values)
 
 
 def domain_of(bound: ir.Bound, frame: Frame, when: Literal) -> list[tuple[Literal, Symbolic]]:

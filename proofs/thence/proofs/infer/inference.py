@@ -47,7 +47,7 @@ from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
-from thence.proofs.machine.smallest_run import is_run_to, smallest
+from thence.proofs.machine.smallest_run import smallest, without_detours
 from thence.proofs.machine.transitions import symbols
 from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.assessment import Assessment
@@ -93,10 +93,6 @@ INTERRUPTED = "interrupted"
 
 ENDED = "ended by the user"
 
-
-NO_RUN = "hold for nothing, since no run was found in which anything happens"
-"""The end of the reason where the prover proves everything of a machine that nobody has seen do anything."""
-
 NO_CREATION = "no_creation"
 """The property that the built-in facts about the history rest on."""
 
@@ -141,6 +137,7 @@ class Inference:
         conjuncts: what was found; proved together with the goals if `proved`.
         refuted: a goal that is false, with its run.
         reason: why not everything is proved; empty where it is.
+        motionless: the prover proves everything, but no run was found in which anything happens.
         assessments: of every statement of the machine with the conjuncts, by the prover of machines.
         facts: how many samples and clauses of an earlier search still fit, if the search went on with one.
         kept: what another search can go on with; None where nothing is left to look for.
@@ -151,6 +148,7 @@ class Inference:
     conjuncts: tuple[Found, ...] = ()
     refuted: Refuted | None = None
     reason: str = ""
+    motionless: bool = False
     seconds: float = 0.0
     facts: Mapping[str, int] = field(default_factory=dict)
     assessments: Mapping[str, Assessment] = field(default_factory=dict)
@@ -318,7 +316,7 @@ class _Search:
         if len(left) > FEW_LEFT or any(self._state_against(each.discharge) is not None for each in left):
             return None
         found = self._confirmed(search, {})
-        return found if found.proved or found.reason.endswith(NO_RUN) else None
+        return found if found.proved or found.motionless else None
 
     def _vocabulary(self, *, reasons: bool) -> Vocabulary:
         return vocabulary_of(self._machine, self.closed_goals, reasons=reasons)
@@ -480,7 +478,8 @@ class _Search:
         """The goal is false: the run is made small, and replayed."""
         machine = self._machine
         formula = ir.NamedFormula(self._name_of(goal), closed(machine, goal))
-        short = smallest(machine, Falsification(formula), _without_detours(machine, formula, run))
+        falls = Falsification(formula)
+        short = smallest(machine, falls, without_detours(machine, falls, run))
         shown = run_counterexample(machine, short, formula)
         return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()))
 
@@ -587,15 +586,16 @@ class _Search:
         self._note("the prover proves the machine with what was found")
         assessments, inductive = prove_machine(self._session.silent(), machine)
         missed = [name for name, each in assessments.items() if each.verdict is not Verdict.PROVED]
-        reason = f"the prover does not prove {', '.join(missed)}"
+        reason, motionless = f"the prover does not prove {', '.join(missed)}", False
         if not missed and inductive is not None:
             known = proved_conjuncts(machine, inductive)
             assessments = guarded(self._session.silent(), machine, known, assessments)
             missed = [name for name, each in assessments.items() if each.verdict is not Verdict.PROVED]
-            reason = f"{', '.join(missed)}: {NO_RUN}"
+            reason = f"{', '.join(missed)}: hold for nothing, since no run was found in which anything happens"
+            motionless = bool(missed)
         if missed:
             found = tuple(Found(each) for each in named)
-            return Inference(self._machine, (), found, reason=reason, assessments=assessments)
+            return Inference(self._machine, (), found, None, reason, motionless, assessments=assessments)
         shown: dict[ir.NamedFormula, str] = {}
         for formula in tuple(named):
             fewer = [each for each in named if each is not formula]
@@ -620,15 +620,3 @@ class _Search:
         reason = f"inductive in a small universe, but in general not proved: {discharge.obligation.name}"
         found = tuple(Found(each) for each in self._named(chosen))
         return Inference(self._machine, (), found, reason=f"{reason}: {discharge.reason}")
-
-
-def _without_detours(machine: ir.Machine, formula: ir.NamedFormula, run: TransitionRun) -> TransitionRun:
-    """The run without steps that the violation does not need."""
-    at = 0
-    while at < len(run.steps):
-        fewer = TransitionRun(run.start, (*run.steps[:at], *run.steps[at + 1 :]))
-        if is_run_to(machine, Falsification(formula), fewer):
-            run, at = fewer, 0
-        else:
-            at += 1
-    return run

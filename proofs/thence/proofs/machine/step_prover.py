@@ -71,7 +71,7 @@ from thence.proofs.machine.step_statements import (
 )
 from thence.proofs.machine.transitions import actions, rigid, symbols
 from thence.proofs.solving.assessment import Assessment, unknown
-from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
+from thence.proofs.solving.discharge import LITTLE_MS, QUICK_MS, Discharge, level_of, solver_facts
 from thence.proofs.solving.finite_models import STEP_SIZES, negated_obligation
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
@@ -190,18 +190,24 @@ def _attempt_starvation(
     if restless:
         return _Attempt(done, "", f"{shrinks}, but runs may go on for ever without it: {restless}")
     done = (*done, *using)
-    rest = (nothing_waits(machine, state, known),)
-    if _all_proved(session.silent().within(QUICK_MS).with_one_solver(), rest, look_for_models=False):
-        done = (*done, *session.discharge(rest, look_for_models=False))
-        return _Attempt(done, f"{shrinks}; runs come to rest, and there nothing waits for it")
+    rest, said = nothing_waits(machine, state, known), f"{shrinks}; runs come to rest, and there nothing waits for it"
+    if at_once := _proof_within(session, rest, LITTLE_MS):
+        return _Attempt((*done, *at_once), said)
     left = undelivered(machine, local(LEFT)) if transition == "deliver" else waiting_message(state)
-    if left is None:
-        return _Attempt(done, "", f"{shrinks}, but something may wait for {transition} in a quiescent state")
     words = "undelivered" if transition == "deliver" else f"waiting for {transition}"
-    evidence, missing = _at_rest(session, machine, known, words, left)
-    if missing:
-        return _Attempt((*done, *evidence), "", f"{shrinks}, but {missing}")
-    return _Attempt((*done, *evidence), f"{shrinks}; runs come to rest, and there nothing waits for it")
+    evidence, missing = tuple[Discharge, ...](), f"something may wait for {transition} in a quiescent state"
+    if left is not None:
+        evidence, missing = _at_rest(session, machine, known, words, left)
+    if missing and (later := _proof_within(session, rest, QUICK_MS)):
+        evidence, missing = later, ""
+    return _Attempt((*done, *evidence), "" if missing else said, f"{shrinks}, but {missing}" if missing else "")
+
+
+def _proof_within(session: ProofSession, claim: Obligation, limit_ms: int) -> tuple[Discharge, ...]:
+    """The claim, discharged; nothing where the first solver does not prove it within the limit."""
+    first = session.silent().within(limit_ms).with_one_solver()
+    proved = _all_proved(first, (claim,), look_for_models=False)
+    return session.discharge((claim,), look_for_models=False) if proved else ()
 
 
 def _comes_to_rest(

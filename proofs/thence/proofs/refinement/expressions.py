@@ -8,7 +8,7 @@ variables: that demands more than the interpreter does, never less.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import assert_never
 
@@ -399,7 +399,9 @@ class Evaluation:
             raise Unsupported("`sum` has no encoding")
         if expr.kind == "count":
             return self._number_of(expr, bound)
-        return self._over(expr, list(expr.variables), bound)
+        value = self._over(expr, list(expr.variables), bound)
+        others = [self.groups(variable, bound)[1] for variable in expr.variables[1:]]  # also where the first is empty
+        return replace(value, defined=conj((*others, value.defined)))
 
     def _number_of(self, expr: ir.Quantified, bound: Mapping[str, Shape]) -> Value:
         """The number of instances of which something is true: see NOTE(counting) in `logic.counting`.

@@ -18,7 +18,7 @@ from thence.proofs.refinement.false_parts import false_parts
 from thence.proofs.refinement.obligations import Claimed, claims, contradiction
 from thence.proofs.refinement.trees import assumed
 from thence.proofs.solving.assessment import Assessment, unknown
-from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
+from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
@@ -52,8 +52,7 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     (vacuous,) = session.silent().discharge((contradiction(link),))
     if vacuous.countermodel is None:
         return unknown("no processes were found of which all is true that is known of them", facts)
-    quick = session.with_one_solver().within(_FIRST_MS)
-    left = [each for each in quick.discharge(found, look_for_models=False) if not each.proved]
+    left = _left_at_first(session, found)
     if left and (len(left) > _FEW or not _all_proved(session, [each.obligation for each in left])):
         return _not_proved(session, link, left, claimed, facts)
     done = session.discharge(found, look_for_models=False)
@@ -66,6 +65,17 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     text = f"from any state in which the invariants are true, each step is one of the machine and keeps them: {own}"
     proved = Assessment(Verdict.PROVED, level_of(everything), facts, text, "", everything)
     return with_fragment(proved, found) if session.options.fragment else proved
+
+
+def _left_at_first(session: ProofSession, found: Sequence[Obligation]) -> list[Discharge]:
+    """What is not proved while little time is spent: by the first solver at once, by any at once, by the first solver
+    in a longer time. What one solver does not prove in a short time another one often does.
+    """
+    first, left = session.with_one_solver(), list[Discharge]()
+    for each in (first.within(QUICK_MS), session.within(QUICK_MS), first.within(_FIRST_MS)):
+        left = [done for done in each.discharge(found, look_for_models=False) if not done.proved]
+        found = [done.obligation for done in left]
+    return left
 
 
 def _all_proved(session: ProofSession, left: Sequence[Obligation]) -> bool:

@@ -41,6 +41,9 @@ _AT_FIRST = (Choice(0.9, 1, 20), Choice(0.5, 3, 75))
 _FEW = 10
 """With at most so many hypotheses, solvers are asked about all of them at once."""
 
+_MANY = 60
+"""With at least so many hypotheses, solvers are asked about what kin used before they are asked about all of them."""
+
 _LATER = (Choice(0.5, 3, 250), Choice(0.2, 3, 150))
 """The same, once no small finite countermodel was found."""
 
@@ -235,7 +238,8 @@ def discharge_all(
     open_at_first = [number for number in work.answers if not work.proves(number) and number not in recalled]
     for choice in _AT_FIRST:
         open_at_first = work.ask_about_relevant(open_at_first, choice)
-        open_at_first = work.ask_about_kin(open_at_first, recalled)
+        work.ask_about_kin([number for number in open_at_first if work.is_large(number)], recalled)
+        open_at_first = [number for number in open_at_first if not work.proves(number)]
     open_at_first = work.ask_about_kin([*recalled, *work.ask_first(open_at_first, little, "first")])
     proved = [number for number in work.answers if number not in open_at_first]
     models: dict[int, Model] = {}
@@ -348,6 +352,10 @@ class _Work:
                 self._take(number, solver, replace(answer, core=tuple(f"h{chosen[number][at]}" for at in used)))
         return [number for number in numbers if not self.proves(number)]
 
+    def is_large(self, number: int) -> bool:
+        """Whether the obligation has many hypotheses."""
+        return len(self._obligations[number].hypotheses) >= _MANY
+
     def _most(self, number: int) -> int:
         """Fewer hypotheses than this are asked about before all are."""
         whole = len(self._obligations[number].hypotheses)
@@ -355,15 +363,19 @@ class _Work:
 
     def settle(self, numbers: Sequence[int]) -> None:
         """Asks the solvers that decided nothing yet: about the core of what another one proved, then about the whole;
-        within a short time first. See NOTE(core). More than a short time is not spent on a core: what leads one solver
-        to a proof may lead another one astray. That a solver satisfies a core contradicts the proof, unless it proves
-        the whole itself.
+        within a short time first, unless another one proved it already. See NOTE(core). More than a short time is not
+        spent on a core: what leads one solver to a proof may lead another one astray. That a solver satisfies a core
+        contradicts the proof, unless it proves the whole itself.
         """
         quick = min(QUICK_MS, self._options.timeout_ms)
+        seconded: set[tuple[int, SolverName]] = set()
         for limit_ms, solvers in stages(self._options):
             self._ask_about_cores(numbers, quick)
             asked = [(number, solver) for number in numbers for solver in self._open(number) if solver in solvers]
-            self._ask(asked, limit_ms)
+            second = [each for each in asked if self.proves(each[0])]
+            self._ask([each for each in asked if each not in second], limit_ms)
+            self._ask([each for each in second if each not in seconded], self._options.timeout_ms)
+            seconded |= set(second)
             self._find_cores(numbers)
         self._ask_about_cores(numbers, quick)
         for number in numbers:

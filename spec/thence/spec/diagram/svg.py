@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -29,11 +30,15 @@ WIDEST: Final = 1300.0
 _DIAMOND: Final = "l5 6l-5 6l-5 -6Z"
 _FATES: Final = {"lost": "m0 -3l6 6m0 -6l-6 6", "duplicated": "h6m-3 -3v6"}
 """What is drawn at the end of a packet that does not arrive, from the left of it."""
+_CHAIN: Final = re.compile(r"\([^()]* -> [^()]*\)")
+_BOUND: Final = "\N{NO-BREAK SPACE}"
 BETWEEN: Final = 34.0
 """Between two bands."""
 
 
-def draw_svg(execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None) -> str:
+def draw_svg(
+    execution: Execution, highlight: Highlight | None = None, repeats_from: int | None = None, title: str = ""
+) -> str:
     """The space-time diagram of `execution` as an SVG document.
 
     Process lines run from left to right; a square is a causal send, a ring an arrival, a dot a delivery; between ring
@@ -42,9 +47,9 @@ def draw_svg(execution: Execution, highlight: Highlight | None = None, repeats_f
     duplicated in a plus; a diamond is a timer that changes something, or ends the run. With a highlight, the missing
     message, the one that overtook it and the happens-before chain between them are in colour, and a delivery that
     should be there is a dashed ring. What is done from step `repeats_from` on is marked as a cycle that is repeated for
-    ever.
+    ever. `title` stands above a picture without a highlight.
     """
-    return _Picture(execution, highlight, repeats_from).svg()
+    return _Picture(execution, highlight, repeats_from, title).svg()
 
 
 def without_packets(svg: str) -> str:
@@ -63,7 +68,7 @@ class _Link:
 class _Picture:
     """One picture: a layout in columns, and what turns columns into pixels."""
 
-    def __init__(self, execution: Execution, highlight: Highlight | None, repeats_from: int | None) -> None:
+    def __init__(self, execution: Execution, highlight: Highlight | None, repeats_from: int | None, title: str) -> None:
         self._processes = execution.processes
         self._highlight = highlight
         self._layout: Layout = place(execution, highlight, repeats_from)
@@ -84,8 +89,8 @@ class _Picture:
         room = self._width - self._left - MARGIN - 2 * _margin(self._step)
         self._page = self._step * max(1, floor(room / self._step))
         self._bands = 1 if whole <= WIDEST else ceil((self._right - self._left) / self._page)
-        caption = highlight.caption_in(execution) if highlight else ""
-        self._caption = wrap(shown(caption), int((self._width - 2 * MARGIN) / 6.9))
+        caption = highlight.caption_in(execution) if highlight else title
+        self._caption = _broken(shown(caption), int((self._width - 2 * MARGIN) / 6.9))
         self._top = MARGIN + 18 * len(self._caption) + (32 if self._layout.turn is None else 46)
         self._band_height = (execution.processes - 1) * ROW + 38
         self._bottom = self._top + self._bands * self._band_height + (self._bands - 1) * BETWEEN
@@ -382,6 +387,15 @@ class _Picture:
             drawn.append(f'<g transform="translate({x:.1f} {y:.1f})">{glyph}<text x="15" y="4">{text}</text></g>')
             x += width
         return drawn, y + MARGIN
+
+
+def _broken(caption: str, width: int) -> list[str]:
+    """The lines of a caption. A chain stays on one line where it has room there, and is broken before an arrow else."""
+
+    def bound(chain: re.Match[str]) -> str:
+        return re.sub(" " if len(chain[0]) <= width else "(?<=->) ", _BOUND, chain[0])
+
+    return [line.replace(_BOUND, " ") for line in wrap(_CHAIN.sub(bound, caption), width)]
 
 
 def _margin(step: float) -> float:

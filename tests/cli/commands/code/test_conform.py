@@ -85,8 +85,11 @@ def test_a_system_that_does_not_say_its_kinds_is_replayed_by_what_can_be_seen(th
     ran = thence("conform", "rst", "--exec", f"{MISBEHAVING} stubborn", "--cases", "40")
     assert ran.code == 1
     assert "=> causal, fifo: p1 delivers m0.2 before m0.1" in ran.out
-    parted = (", after 3 matching events:", "the protocol keeps m0.2", "the subject delivers m0.2", "[deliver.any]")
+    parted = (", after 3 matching events:", "the protocol keeps m0.2", "the subject delivers m0.2", "[line ")
     assert "\n         ".join(parted) in ran.out
+    line, path = re.search(r"\[line (\d+), # deliver\.any\]", ran.out), re.search(r"lines are those of (.+)", ran.out)
+    assert line and path, "a condition of a library file can be looked up"
+    assert "# deliver.any" in Path(path[1]).read_text().splitlines()[int(line[1]) - 1]
 
 
 def test_misbehaviour_is_a_finding_with_what_was_printed(thence: Thence) -> None:

@@ -30,6 +30,16 @@ def test_the_recorded_trace_passes_and_a_faulty_implementation_s_does_not(thence
     assert "not causal" in checked.out
 
 
+def test_v_shows_everything_that_is_wrong(thence: Thence) -> None:
+    """Whatever is lost is sent again later, and by then much has overtaken it."""
+    shown = {}
+    for name, more in (("brief", ()), ("whole", ("-v",))):
+        out = thence("demo", "fifo", *QUICK[2:], "--messages", "60", "--loss", "0.5", "--out", name, *more).out
+        shown[name] = out.count("\n  causal: "), "more was found, and is not shown" in out
+    assert shown["brief"] == (5, True)
+    assert shown["whole"][0] > 5 and not shown["whole"][1]
+
+
 def test_json(thence: Thence) -> None:
     found = thence("demo", "rst", *QUICK, "--carrier", "tcp", "--processes", "4", "--json").object
     [result] = found["results"]

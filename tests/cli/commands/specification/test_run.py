@@ -84,7 +84,8 @@ def test_a_run_that_is_cut_is_not_stuck(thence: Thence, tmp_path: Path) -> None:
     ran = thence("run", "lively.thence", "--steps", "2", "--svg", "cut.svg")
     assert ran.code == 0
     assert "Cut after 2 steps (--steps)" in ran.out
-    assert "stuck" not in (tmp_path / "cut.svg").read_text(encoding="utf-8")
+    picture = (tmp_path / "cut.svg").read_text(encoding="utf-8")
+    assert "stuck" not in picture and ">lively: run, seed 0</text>" in picture
     result = thence("run", "lively.thence", "--steps", "2", "--json").object["results"][0]
     assert (result["ended"], result["violated"], result["judged"]) == (
         "cut", [], ["at_most_once", "delivered", "few", "fault"],

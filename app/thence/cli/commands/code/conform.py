@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Optional
 
@@ -54,7 +54,7 @@ from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS, ISOLATED
 from thence.conformance.systems.system import Limits
-from thence.dsl.find import named_protocol
+from thence.dsl.find import named_protocol, place_of_library_file
 from thence.spec.verdict import Level, Result, Verdict
 from thence.spec.words import counted
 
@@ -224,6 +224,7 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
     if driven.unlimited:
         said += f"; {driven.unlimited}"
     yield said
+    yield from _cited(drive.protocol, [kind for shown in report.counterexamples for kind in shown.kinds])
     if report.cases:
         reached = seen_and_missing(report.whole)
         if whole:
@@ -238,6 +239,12 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
         yield f"incomplete: interrupted after {report.cases:,} of {counted(drive.cases, 'case')}"
     elif report.stopped:
         yield f"stopped after {report.cases:,} of {counted(drive.cases, 'case')}: {report.stopped}"
+
+
+def _cited(protocol: str | None, kinds: Iterable[str]) -> Iterator[str]:
+    """Where the lines are that a nonconformance names, of a library protocol."""
+    if protocol is not None and "nonconformance" in kinds and (path := place_of_library_file(protocol)) is not None:
+        yield f"the protocol's lines are those of {path}"
 
 
 def fields_text(fields: Mapping[str, bool]) -> str:
@@ -299,4 +306,5 @@ def _again(recorded: RecordedCase, limits: Limits, files: FailureFiles) -> Outpu
     result = Result(
         "recorded case", "conform", recorded.system, verdict, Level.L0, verdict is Verdict.TESTED, 0.0, facts
     )
-    return Output((result,), text=case_explained(outcome), table=False)
+    said = [case_explained(outcome).rstrip("\n"), *_cited(recorded.protocol, outcome.kinds)]
+    return Output((result,), text="\n".join(said) + "\n", table=False)

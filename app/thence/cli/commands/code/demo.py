@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Optional, cast
+from typing import Annotated, Final, Literal, Optional, cast
 
 import typer
 
-from thence.cli.options import Json, Seed, Verbose
+from thence.cli.options import Json, Seed, verbosity
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import not_shipped
@@ -20,6 +20,9 @@ from thence.impl.transport.disturbance import Disturbance
 from thence.spec.judgement import Judgement, judge
 from thence.spec.verdict import Level, Result, Verdict
 from thence.spec.words import counted
+
+MOST_FINDINGS: Final = 5
+"""So many findings are shown without -v."""
 
 
 def demo(
@@ -41,7 +44,7 @@ def demo(
     time_limit: Annotated[
         float, typer.Option(min=0.1, max=3600, help="The time limit of the demonstration, in seconds.")
     ] = 60.0,
-    verbose: Verbose = 0,
+    verbose: Annotated[int, verbosity("Show everything that is wrong, not the first five findings only.")] = 0,
     json: Json = False,
 ) -> None:
     """Runs a group of processes, and judges their trace."""
@@ -84,7 +87,8 @@ def _demonstrated(session: Session, request: DemoRequest) -> Output:
     except DemoError as error:
         raise BadInput(f"{impl} cannot be demonstrated: {error}") from error
     judgement = judge(outcome.trace.execution)
-    result = _result(impl, outcome, judgement, time.perf_counter() - started)
+    most = None if session.verbosity else MOST_FINDINGS
+    result = _result(impl, outcome, judgement, most, time.perf_counter() - started)
     code = None if outcome.complete else REFUTED if not judgement.causal or judgement.duplicate else UNKNOWN
     fields = {"complete": outcome.complete, "demo": _facts(settings, outcome)}
     return Output((result,), text=_text(settings, outcome), fields=fields, exit=code)
@@ -110,8 +114,8 @@ def _settings(request: DemoRequest, impl: str) -> DemoSettings:
         raise BadInput(str(error)) from error
 
 
-def _result(impl: str, outcome: DemoOutcome, judgement: Judgement, seconds: float) -> Result:
-    """Tested or refuted; unknown, where nothing wrong was seen before the time was over."""
+def _result(impl: str, outcome: DemoOutcome, judgement: Judgement, most: int | None, seconds: float) -> Result:
+    """Tested or refuted, with the first findings; unknown, where the time was over before anything wrong was seen."""
     wrong = not judgement.causal or judgement.duplicate or bool(judgement.phantoms)
     verdict = Verdict.REFUTED if wrong or (outcome.complete and not judgement.faultless) else Verdict.TESTED
     facts = judgement.to_json()
@@ -128,7 +132,7 @@ def _result(impl: str, outcome: DemoOutcome, judgement: Judgement, seconds: floa
         expected=verdict is Verdict.TESTED,
         seconds=seconds,
         facts=facts,
-        explanation="\n".join(str(finding) for finding in judgement.findings()[:5]),
+        explanation="\n".join(judgement.told(most)),
     )
 
 

@@ -20,7 +20,7 @@ from thence.cli.options import (
     Seed,
     Sends,
     SettingTexts,
-    Verbose,
+    verbosity,
 )
 from thence.cli.output import BadInput, Output
 from thence.cli.recorded_steps import recorded_steps
@@ -55,7 +55,9 @@ def run(
     listed: Annotated[bool, typer.Option("--list", help="List the scenarios of the file, and run nothing.")] = False,
     svg: Annotated[Optional[str], typer.Option(help="Write the space-time diagram to this file.")] = None,  # noqa: UP045
     no_packets: NoPackets = False,
-    verbose: Verbose = 0,
+    verbose: Annotated[
+        int, verbosity("Explain everything in a scenario that is not as expected, not only three statements.")
+    ] = 0,
     json: Json = False,
 ) -> None:
     """Runs the protocol in one scope; `--scenario` and `--list` are about the file's own executions."""

@@ -17,6 +17,7 @@ from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.conformance.recordings import listed
 from thence.conformance.replay.recordings import said_of
 from thence.conformance.traces.following import PAUSE_S, Following
+from thence.dsl.find import place_of_library_file
 from thence.spec.events import printable
 from thence.spec.verdict import Verdict
 from thence.spec.words import counted
@@ -95,7 +96,7 @@ def _checked(session: Session, paths: list[str], reading: Reading, against: Agai
         session.status(f"{unreadable:,} cannot be read" if unreadable else "judging", done, total, "files")
 
     found = judge_files(files, reading, protocol, progress)
-    return _single(found[0], svg) if alone else _several(found, session.verbosity)
+    return _single(found[0], against.name, svg) if alone else _several(found, session.verbosity)
 
 
 def _the_one(paths: list[str], reading: Reading, against: Against, svg: str | None) -> str:
@@ -161,8 +162,11 @@ def _several(found: Recordings, verbosity: int) -> Output:
     return Output(found.statements, text=text, fields=fields, exit=found.exit_code, table=False)
 
 
-def _single(result: Recording, svg: str | None) -> Output:
+def _single(result: Recording, against: str | None, svg: str | None) -> Output:
     text = _line(result) + "\n"
+    cites = (result.facts.get("divergence") or {}).get("guard") is not None
+    if cites and against is not None and (path := place_of_library_file(against)) is not None:
+        text += f"the protocol's lines are those of {path}\n"
     if svg is not None and result.picture:
         write_text(svg, result.picture)
         text += f"{svg} written\n"
@@ -186,5 +190,5 @@ def _line(result: Recording) -> str:
     if "conforms" in facts:
         said = f"{said_of(result)}; {said}"
     events = counted(facts["detail"]["events"], "event")
-    lines = [f"  {line}" for line in result.explanation.splitlines()]
+    lines = [f"  {line}".rstrip() for line in result.explanation.splitlines()]
     return "\n".join([f"{printable(result.subject)}: {said} ({events})", *lines])

@@ -1,0 +1,77 @@
+"""Runs without detours: what is left reaches the goal, and no step of it can be left out, nor any two."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from thence.dsl.load import load_bytes
+from thence.proofs.machine.reachability import Falsification, TransitionRun
+from thence.proofs.machine.smallest_run import SHORT, without_detours
+from thence.proofs.machine.transitions import actions, initial
+
+TEXT = """machine doors:
+  delivery off
+  sort room
+  relation open(r: room)
+  relation key(r: room)
+  relation seen(r: room)
+  transition unlock(r: room): key(r) := true
+  transition turn(r: room):
+    require key(r)
+    open(r) := not open(r)
+  transition look(r: room):
+    require open(r) and not seen(r)
+    seen(r) := true
+    open(r) := false
+  invariant seldom: forall a, b. seen(a) and seen(b) implies a = b
+"""
+
+
+Steps = list[tuple[str, int]]
+
+
+def walked(steps: Steps) -> tuple[Steps, set[int]]:
+    """The doors in plain Python: the steps that are enabled when they come, and the rooms that are seen in the end."""
+    key, opened, seen, done = set[int](), set[int](), set[int](), Steps()
+    for name, room in steps:
+        if name == "unlock":
+            key.add(room)
+        elif name == "turn" and room in key:
+            opened ^= {room}
+        elif name == "look" and room in opened - seen:
+            seen.add(room)
+            opened.remove(room)
+        else:
+            continue
+        done.append((name, room))
+    return done, seen
+
+
+def is_way(steps: Steps) -> bool:
+    done, seen = walked(steps)
+    return done == steps and len(seen) > 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_can_be_left_out(seed: int) -> None:
+    specification = load_bytes(Path("doors.thence"), TEXT.encode()).specification
+    assert specification is not None
+    (machine,) = specification.machines
+    by_name, random = {action.name: action for action in actions(machine)}, Random(seed)
+    names = random.choices(["unlock", "turn", "turn", "look"], k=12)
+    steps, seen = walked([(name, random.randrange(2)) for name in names])
+    while len(seen) < 2:
+        more = [(random.choice(["unlock", "turn", "look"]), random.randrange(2))]
+        steps, seen = walked([*steps, *more])
+    run = TransitionRun(initial(machine, {"room": 2}, {}), tuple((by_name[name], (room,)) for name, room in steps))
+    (seldom,) = machine.invariants
+    short = [(action.name, room) for action, (room,) in without_detours(machine, Falsification(seldom), run).steps]
+    assert is_way(short) and set(short) <= set(steps)
+    numbers = range(len(short))
+    assert len(short) <= SHORT
+    for gone in (*combinations(numbers, 1), *combinations(numbers, 2)):
+        assert not is_way([step for at, step in enumerate(short) if at not in gone])
