@@ -54,7 +54,7 @@ def mutate_all(
                         os.kill(process.pid, signal.SIGINT)
     finally:
         for process in busy.values():
-            process.terminate()
+            process.kill()
             process.join()
     ended = all(score.why_incomplete != "interrupted" for score in done.values())
     return [done[number] for number in sorted(done)], ended and not interrupted
