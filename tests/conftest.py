@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         callspec = getattr(item, "callspec", None)
         for marker in list(item.own_markers):
-            if marker.name == "long" and callspec is not None and callspec.id in marker.kwargs.get("but", ()):
+            if marker.name == "long" and callspec is not None and callspec.id in map(str, marker.kwargs.get("but", ())):
                 item.own_markers.remove(marker)
         if item.get_closest_marker("long") is not None and os.environ.get("THENCE_TESTS") != "all":
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)

@@ -179,11 +179,18 @@ class _Writer:
         return f"    {bound}{symbol}({', '.join(at)}) := {value}"
 
 
-def drawn_machine(seed: int) -> str:
-    """The text of a machine."""
+def _declared(seed: int) -> tuple[_Writer, list[str]]:
+    """The symbols of the machine of this seed, and the lines that declare them."""
     chance = Random(seed)
     writer = _Writer(chance, chance.choice(("unicast", "unicast", "multicast", "broadcast", "off")))
-    lines = ["machine drawn:", *writer.declare()]
+    return writer, writer.declare()
+
+
+def drawn_machine(seed: int) -> str:
+    """The text of a machine."""
+    writer, declared = _declared(seed)
+    chance = writer.chance
+    lines = ["machine drawn:", *declared]
     everything = frozenset(writer.symbols)
     fixed = frozenset({*writer.constants, *(["src", "dst", "to"] if writer.delivery != "off" else [])})
     if writer.constants and chance.random() < 0.6:
@@ -360,3 +367,50 @@ machine queues:
 BY_HAND = {"stages": STAGES, "numbers": NUMBERS, "orders": ORDERS, "queues": QUEUES}
 """Names that meet, updates at every place, quantifiers over numbers, orders, and properties that the library seldom
 states."""
+
+
+# --- lemmas ----------------------------------------------------------------------------------------
+
+
+def candidates(seed: int, number: int) -> list[str]:
+    """Formulas about the machine of this seed that may be invariants, and may need one another.
+
+    Some count with a variable from outside.
+    """
+    writer, chance = _declared(seed)[0], Random(f"candidates {seed}")
+    writer.chance = chance
+    own = frozenset({*writer.own, *writer.constants})
+    among = own if len(own) > 1 else frozenset(writer.symbols)
+    return [_candidate(writer, chance.choice((own, among, frozenset(writer.symbols)))) for _ in range(number)]
+
+
+def _candidate(writer: _Writer, among: frozenset[str]) -> str:
+    chance = writer.chance
+    scope: dict[str, str] = {}
+    numbers = any("nat" in writer.symbols[name][0] for name in among)
+    for _ in range(chance.choice((0, 1, 1, 2, 2))):
+        sort = chance.choice((*writer.sorts, "nat") if numbers else writer.sorts)
+        name = writer.fresh(sort, scope)
+        if name is not None:
+            scope[name] = sort
+    kind = chance.random()
+    counted = chance.choice(writer.sorts)
+    name = writer.fresh(counted, scope)
+    if kind < 0.3 and name is not None:
+        count = f"(count {name}: {counted}. {writer.formula({**scope, name: counted}, 1, among)})"
+        bound = chance.choice(("0", "1", "1", "2", writer.term("nat", scope, 1, among)))
+        body = f"{count} {chance.choice(('<=', '<=', '<', '=', '>='))} {bound}"
+        if chance.random() < 0.4:
+            body = f"({writer.atom(scope, 0, among)} implies {body})"
+    elif kind < 0.8:
+        premise = " and ".join(_literal(writer, scope, among) for _ in range(chance.choice((1, 2))))
+        body = f"({premise} implies {_literal(writer, scope, among)})"
+    else:
+        body = writer.formula(scope, 2, among)
+    bound = ", ".join(f"{each}: {sort}" for each, sort in scope.items())
+    return f"forall {bound}. {body}" if bound else body
+
+
+def _literal(writer: _Writer, scope: Scope, among: frozenset[str]) -> str:
+    atom = writer.atom(scope, 1, among)
+    return f"not ({atom})" if writer.chance.random() < 0.4 else atom
