@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from at_work import until_at_work
+
+from thence.cli.output import Output
+from thence.cli.session import Session, run_command
 
 Thence = Callable[..., Any]
 
@@ -192,6 +198,40 @@ def test_full_stdout(command: list[str], words: list[str]) -> None:
     assert done.returncode == 2
     assert "cannot be written: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["mutate", "eager.thence", "eager", "--limit", "1", "--results", "kept"],
+         "kept/eager-eager-protocol.ndjson: File too large"),
+        (["mutate", "eager.thence", "--limit", "1", "--results", "kept"], "File too large"),
+    ],
+    ids=["one subject", "several subjects"],
+)  # fmt: skip
+def test_full_disk(command: list[str], tmp_path: Path, words: list[str], said: str) -> None:
+    """No file may have a byte."""
+    one = EAGER[: EAGER.index("\nscope")]
+    (tmp_path / "eager.thence").write_text(f"{one}\n{one.replace('eager', 'other')}")
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
+    done = subprocess.run(
+        [*command, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100, preexec_fn=limit
+    )
+    assert done.returncode == 2, done
+    assert said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_no_folder_for_temporary_files(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error names no file, and still is no defect of Thence."""
+
+    def body(_session: Session) -> Output:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    with pytest.raises(SystemExit) as ended:
+        run_command("conform", False, body)
+    assert ended.value.code == 2
+    said = "thence conform: a file cannot be written: No usable temporary directory found in ['/tmp']\n"
+    assert capsys.readouterr().err == said
 
 
 def test_broken_pipe(command: list[str]) -> None:

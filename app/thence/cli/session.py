@@ -6,6 +6,7 @@ are raised as `BadInput`, or as the error of the layer that found them. Progress
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -29,6 +30,9 @@ from thence.spec.user_error import UserError
 
 _UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """What JSON need not escape and a terminal may take as an order."""
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOENT)
+"""Errors of writing that need not name a file: a full disk, a quota, no folder for temporary files."""
 
 
 @dataclass(slots=True)
@@ -113,6 +117,8 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
     except Exception as error:
         if isinstance(error, OSError) and error.filename is not None:
             return Failure(f"{error.filename}: {error.strerror or error}", BAD_INPUT)
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            return Failure(f"a file cannot be written: {error.strerror or error}", BAD_INPUT)
         with suppress(ValueError, AttributeError, OSError):  # Code under test may have closed the stream.
             traceback.print_exc()
         return Failure(f"a defect of thence itself, please report it: {type(error).__name__}: {error}", UNKNOWN)

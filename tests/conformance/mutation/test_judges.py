@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.mutation import implementation_judge
+from thence.conformance.mutation.equality import StepRecord
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.implementation_judge import (
     ImplementationBaseline,
@@ -276,6 +278,81 @@ def test_a_machine_is_equal_to_itself_in_other_words(pool: SolverPool) -> None:
     changed = meaning(replace(mutant, text=text))
     assert changed is not None
     assert judge_machine(pool, found, replace(changed.machines[0], prove=())).outcome == "equal"
+
+
+TALKATIVE = """\
+from dataclasses import dataclass
+
+from thence.impl.commands import Deliver, Send
+
+
+@dataclass(frozen=True)
+class Packet:
+    message: str
+    past: tuple
+    kind: str = "MSG"
+
+
+class Talkative:
+    def __init__(self, identity, processes):
+        self.past = []
+
+    def causal_send(self, destination, message):
+        self.past.append(message)
+        return [Send(destination, Packet(message, tuple(self.past)))]
+
+    def receive(self, sender, packet):
+        self.past.extend(packet.past)
+        return [Deliver(sender, packet.message)]
+"""
+"""Each packet carries whatever its sender has heard of, and nobody reads it."""
+
+
+def talkative(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> ImplementationBaseline:
+    """The baseline of the text in the protocol `eager`."""
+    found = load_bytes(Path("eager.thence"), CAUTIOUS.encode()).specification
+    assert found is not None
+    (folder / "talkative.py").write_text(text)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "talkative", raising=False)
+    load_subject("talkative:Talkative", 3)
+    monkeypatch.setitem(sys.modules, "talkative", sys.modules["talkative"])
+    protocol = found.protocols[0]
+    return implementation_baseline("talkative:Talkative", protocol, settings_for(protocol))
+
+
+def test_nothing_is_compared_where_the_original_has_too_many_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each survivor would cost as much as all its cases, many times over, and survive."""
+    silent = TALKATIVE.replace("tuple(self.past)", "()").replace("self.past.append(message)", "pass")
+    for kept, survived in ((TALKATIVE, "survived"), (silent, "equal")):
+        found = talkative(tmp_path, monkeypatch, kept)
+        compared = survived == "equal"
+        assert bool(found.records) == compared and bool(found.notes) != compared
+        system = "talkative:Talkative"
+        mutant = next(each for each in implementation_mutants(system, kept) if "-        self.past.extend" in each.diff)
+        assert ImplementationJudge(found).fate(mutant, cases=20).outcome == survived
+    (why,) = talkative(tmp_path, monkeypatch, TALKATIVE).notes
+    assert why.startswith("no mutant is called equal: the states of Talkative in scope 2 processes")
+
+
+def test_a_mutant_that_differs_in_a_scope_is_not_compared_in_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = implementation()
+    assert len(found.records) > 1
+    compared: list[int] = []
+
+    class Unlike:
+        def __init__(self, record: StepRecord) -> None:
+            compared.append(record.size)
+
+        def likeness(self, *_classes: object) -> str:
+            return "different"
+
+    monkeypatch.setattr(implementation_judge, "LocalComparison", Unlike)
+    original = next(iter(mutants_of_the_implementation()))
+    assert ImplementationJudge(found).fate(replace(original, text=found.text), cases=4).outcome == "survived"
+    assert compared == [found.records[0][1].size]
 
 
 def test_an_implementation_that_fails_seldom_is_not_mutated(monkeypatch: pytest.MonkeyPatch) -> None:

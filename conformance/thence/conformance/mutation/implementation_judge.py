@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -56,7 +56,9 @@ class ImplementationBaseline:
         text: of the module.
         protocol: to replay in, or None for the oracle alone.
         settings: the abilities of network and application.
-        records: the protocol's local steps in scopes, to compare in; the smaller first.
+        records: the protocol's local steps in scopes, to compare in; the smaller first. None where the original
+            cannot even be compared with itself in one of them.
+        notes: why nothing is compared, if so.
     """
 
     module: str
@@ -65,6 +67,7 @@ class ImplementationBaseline:
     protocol: ir.Protocol | None
     settings: tuple[Settings, ...]
     records: tuple[tuple[str, StepRecord], ...]
+    notes: tuple[str, ...] = ()
 
 
 def implementation_baseline(system: str, protocol: ir.Protocol | None, settings: Settings) -> ImplementationBaseline:
@@ -94,7 +97,20 @@ def implementation_baseline(system: str, protocol: ir.Protocol | None, settings:
     unfit = ImplementationJudge(found).failure(getattr(sys.modules[module], name), CASES)
     if unfit is not None:
         raise SubjectError(f"{system} fails without a fault: {unfit}")
-    return found
+    unlike = _unlike_itself(found)
+    if unlike is None:
+        return found
+    states = f"the states of {name} in scope {unlike}"
+    why = f"no mutant is called equal: {states} are too many to compare, or not those of the protocol"
+    return replace(found, records=(), notes=(why,))
+
+
+def _unlike_itself(known: ImplementationBaseline) -> str | None:
+    """The first scope in which the original cannot be compared with itself, and so no mutant with it: comparing each
+    mutant there would cost as much, and say as little."""
+    judge = ImplementationJudge(known)
+    original = load_mutant(known.module, known.name, known.text)
+    return next((name for name, record in known.records if judge.likeness(record, original) == "different"), None)
 
 
 def implementation_text(system: str) -> str:
@@ -142,10 +158,20 @@ class ImplementationJudge:
         failed = self.failure(make, cases)
         if failed is not None:
             return Fate("killed", failed)
-        alike = [(name, self._likeness(record, make)) for name, record in self._known.records]
-        if alike and all(likeness != "different" for _, likeness in alike):
-            return Fate("equal", f"equal in scope {'; '.join(f'{name} ({likeness})' for name, likeness in alike)}")
+        alike = self._alike(make)
+        if alike:
+            return Fate("equal", f"equal in scope {'; '.join(alike)}")
         return Fate("survived", f"{counted(cases, 'case')} with {_count(self._known.settings)} passed")
+
+    def _alike(self, make: MakeProcess) -> list[str]:
+        """The scopes, each with the likeness there; none where the mutant differs in one of them."""
+        alike = []
+        for name, record in self._known.records:
+            likeness = self.likeness(record, make)
+            if likeness == "different":
+                return []
+            alike.append(f"{name} ({likeness})")
+        return alike
 
     def failure(self, make: MakeProcess, cases: int) -> str | None:
         """The first failure in the cases of all schedulers, in words."""
@@ -168,7 +194,8 @@ class ImplementationJudge:
         replay = self._replays[settings.processes]
         return run_scheduled(make, SCHEDULERS[name], seed, operations, settings, replay, limit_s=CASE_LIMIT_S)
 
-    def _likeness(self, record: StepRecord, make: MakeProcess) -> Likeness:
+    def likeness(self, record: StepRecord, make: MakeProcess) -> Likeness:
+        """The likeness of a class to the original in the scope of the record."""
         original = load_mutant(self._known.module, self._known.name, self._known.text)
         try:
             with limited(10 * CASE_LIMIT_S):

@@ -18,6 +18,7 @@ from typing import Any
 
 from thence.conformance.mutation.run import Limits, Progress, Score, mutants_of, mutate
 from thence.conformance.mutation.subjects import Subject
+from thence.spec.parent_process import end_with
 
 
 def mutate_all(
@@ -53,7 +54,7 @@ def mutate_all(
                         os.kill(process.pid, signal.SIGINT)
     finally:
         for process in busy.values():
-            process.terminate()
+            process.kill()
             process.join()
     ended = all(score.why_incomplete != "interrupted" for score in done.values())
     return [done[number] for number in sorted(done)], ended and not interrupted
@@ -84,7 +85,7 @@ def _started(
 ) -> tuple[Connection, Any]:
     context = get_context("fork")
     ours, theirs = context.Pipe()
-    arguments = (theirs, [ours, *others], subjects[number], number, limits, folder)
+    arguments = (theirs, [ours, *others], subjects[number], number, limits, folder, os.getpid())
     process = context.Process(target=_lane, args=arguments, daemon=False)
     process.start()
     theirs.close()
@@ -92,15 +93,26 @@ def _started(
 
 
 def _lane(
-    pipe: Connection, inherited: list[Connection], subject: Subject, number: int, limits: Limits, folder: Path | None
+    pipe: Connection,
+    inherited: list[Connection],
+    subject: Subject,
+    number: int,
+    limits: Limits,
+    folder: Path | None,
+    parent: int,
 ) -> None:
-    """Judges one subject. The first SIGINT interrupts it; later ones are ignored."""
+    """Judges one subject. The first SIGINT or SIGTERM interrupts it; later ones are ignored."""
+    over = False
 
     def interrupted(_signal: int, _frame: object) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        nonlocal over
+        if not over:
+            over = True
+            raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, interrupted)
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, interrupted)
+    end_with(parent)
     for other in inherited:
         other.close()
     said: Any = None

@@ -228,7 +228,7 @@ def judge_of(subject: Subject, loaded: Loaded) -> tuple[MakeJudge, tuple[str, ..
     specification = loaded.specification
     assert specification is not None
     if subject.kind == "implementation":
-        return _implementation_judge(subject, specification.protocols[0]), ()
+        return _implementation_judge(subject, specification.protocols[0])
     declared = subject.declared(specification)
     if isinstance(declared, ir.Protocol):
         return _protocol_judge(specification, declared)
@@ -247,7 +247,7 @@ def implementation_settings(protocol: ir.Protocol, links: Edges = ()) -> Setting
     return replace(settings_for(protocol, 1 + max(map(max, links))), links=links)
 
 
-def _implementation_judge(subject: Subject, protocol: ir.Protocol) -> MakeJudge:
+def _implementation_judge(subject: Subject, protocol: ir.Protocol) -> tuple[MakeJudge, tuple[str, ...]]:
     settings = implementation_settings(protocol, subject.links)
     load_subject(subject.name, settings.processes).require(settings)
     known = implementation_baseline(subject.name, protocol, settings)
@@ -257,7 +257,7 @@ def _implementation_judge(subject: Subject, protocol: ir.Protocol) -> MakeJudge:
         limit_memory()
         yield ImplementationJudge(known).fate
 
-    return judge
+    return judge, known.notes
 
 
 def _protocol_judge(specification: ir.Specification, protocol: ir.Protocol) -> tuple[MakeJudge, tuple[str, ...]]:

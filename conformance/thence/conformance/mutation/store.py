@@ -18,7 +18,7 @@ from typing import Any, Final
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.mutants import Mutant, SubjectKind
 
-JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "3", "implementation": "2"}
+JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "3", "implementation": "3"}
 """Changes when mutants are judged otherwise, so that earlier fates do not count."""
 
 
@@ -64,7 +64,7 @@ class Store:
         return found
 
     def keep(self, mutant: Mutant, fate: Fate, seconds: float) -> None:
-        """Adds a line. Raises: OSError."""
+        """Adds a line. Raises: OSError, which names the file."""
         fields = {
             "mutant": self.digest(mutant), "number": mutant.number, **fate.to_json(), "seconds": round(seconds, 3),
         }  # fmt: skip
@@ -74,6 +74,8 @@ class Store:
             size = os.fstat(handle).st_size
             whole = not size or os.pread(handle, 1, size - 1) == b"\n"
             os.write(handle, (line if whole else f"\n{line}").encode())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
         finally:
             os.close(handle)
 

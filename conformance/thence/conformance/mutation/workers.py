@@ -1,7 +1,8 @@
 """Judging mutants beside each other, each judge in a process of its own.
 
 A mutant may loop, eat memory or crash its judge: such a process is killed, with everything that it started, and a new
-one takes its place. What happened to it is the mutant's fate. Interrupting the caller ends all of them.
+one takes its place. What happened to it is the mutant's fate. Interrupting the caller ends all of them, and so does
+killing it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Final, TypeAlias
 
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.mutants import Mutant
+from thence.spec.parent_process import end_with
 
 Judge: TypeAlias = Callable[[Mutant], Fate]
 MakeJudge: TypeAlias = Callable[[], AbstractContextManager[Judge]]
@@ -108,16 +110,21 @@ def _answer(worker: _Worker) -> Fate | None:
 def _started(context: Any, mutants: Sequence[Mutant], make_judge: MakeJudge, others: Sequence[_Worker]) -> _Worker:
     ours, theirs = context.Pipe()
     inherited = [ours, *(other.pipe for other in others)]
-    process = context.Process(target=_work, args=(theirs, inherited, mutants, make_judge), daemon=False)
+    arguments = (theirs, inherited, mutants, make_judge, os.getpid())
+    process = context.Process(target=_work, args=arguments, daemon=False)
     process.start()
     theirs.close()
     return _Worker(process, ours)
 
 
-def _work(pipe: Connection, inherited: list[Connection], mutants: Sequence[Mutant], make_judge: MakeJudge) -> None:
+def _work(
+    pipe: Connection, inherited: list[Connection], mutants: Sequence[Mutant], make_judge: MakeJudge, parent: int
+) -> None:
     """One judge: a number comes in, a fate goes out, until the other end closes."""
     os.setsid()
+    end_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
     with suppress(ValueError, OSError):

@@ -49,7 +49,7 @@ class KeptResults:
             return None
 
     def keep(self, about: Sequence[str | bytes], results: Sequence[Result]) -> None:
-        """Keeps the results, if they count next time. Raises: OSError."""
+        """Keeps the results, if they count next time. Raises: OSError, which names the file."""
         if any(result.verdict is Verdict.UNKNOWN and not result.expected for result in results):
             return
         place = self._place(about)
@@ -60,6 +60,8 @@ class KeptResults:
                 said = [json_of(result) for result in results]
                 json.dump({"format": FORMAT, "results": said, "sum": _sum(place, said)}, file)
             draft.replace(place)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(place)) from error
         finally:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)

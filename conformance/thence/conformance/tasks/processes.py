@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
+
+from thence.spec.parent_process import end_with
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -16,7 +19,8 @@ R = TypeVar("R")
 class Processes:
     """Processes that are forked from this one, and so know whatever it has read by then.
 
-    Ctrl-C is for this process alone: it waits while they are forked, until they ignore it.
+    Ctrl-C is for this process alone: it waits while they are forked, until they ignore it. They end with this process,
+    even where it is killed.
     """
 
     def __init__(self, processes: int) -> None:
@@ -24,7 +28,7 @@ class Processes:
         self._pool = self._forked()
 
     def _forked(self) -> ProcessPoolExecutor:
-        pool = ProcessPoolExecutor(self._processes, multiprocessing.get_context("fork"), _ignore_interrupts)
+        pool = ProcessPoolExecutor(self._processes, multiprocessing.get_context("fork"), _begin, (os.getpid(),))
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pool.submit(int)
@@ -49,7 +53,8 @@ class Processes:
         self._pool.shutdown(cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
+def _begin(parent: int) -> None:
+    end_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 

@@ -139,6 +139,10 @@ DECLARATIONS = {
         "write `protocol NAME:` for code that processes run, `machine NAME:` for what is proved",
     ),
     **dict.fromkeys(("lemma", "proposition", "proof"), "write `theorem NAME in THEORY:`"),
+    **dict.fromkeys(
+        ("link", "refines", "refinement", "refine", "implements", "mapping", "simulation"),
+        "write `conforms PROTOCOL to MACHINE:`",
+    ),
     **dict.fromkeys(("test", "config", "instance", "model", "bounds"), "write `scope NAME of PROTOCOL:`"),
     **dict.fromkeys(("extends", "import", "include", "from", "use"), "a file stands for itself"),
     **dict.fromkeys(

@@ -440,6 +440,8 @@ class _Case:
             note = "write `send KIND(...) to p`"
         elif str(self.before) in ("count", "sum", "forall", "exists"):
             note = f"write `{self.before} x in S. P`"
+        elif str(self.before) == "deliver" and self.text == "(":
+            note = "write `deliver m is TRANSITION(...)`"
         elif str(self.before) == "." and self.kind == "NUMBER":
             note = "numbers are whole"
         return self.fault("E0118", f"a name is expected, not {self.found()}", note=note)

@@ -39,6 +39,13 @@ from thence.spec.words import counted
 MOST = Bounds(slots=32, iterations=24, number=48)
 """Bounds are not raised beyond these."""
 
+_NEEDED = {
+    "slots": "a queue, a set or a map needs more than {} elements",
+    "iterations": "a loop needs more than {} iterations",
+    "number": "a number above {} is needed",
+}
+"""By bound, why a search ends that would need more."""
+
 SWEEP_MS = 4_000
 """Time limit, for each step, of the search for literals that are never true."""
 
@@ -109,7 +116,7 @@ def search(
             if raised is not None:
                 result.bounds = raised
                 continue
-            _give_up(result, goals, f"more {bound} are needed than {getattr(MOST, str(bound))}")
+            _give_up(result, goals, _NEEDED[str(bound)].format(getattr(MOST, str(bound))))
         except (_Late, SolverLost, Unsupported) as reason:
             _give_up(result, goals, str(reason))
         except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -17,6 +18,7 @@ from thence.proofs.certificate.directory import shown
 from thence.proofs.closed.check import Checked, Checker, Rejected
 from thence.proofs.closed.reading import Reading, read
 from thence.proofs.closed.written import Malformed
+from thence.spec.parent_process import end_with
 
 WORTH_PROCESSES = 20_000
 """States from which on processes beside this one pay."""
@@ -88,7 +90,7 @@ def _processes(reading: Reading, jobs: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that have collected the states; whatever happens, they end with the block."""
     others = {child.pid for child in multiprocessing.active_children()}
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, initializer=_start, initargs=(reading,))
+    pool = ProcessPoolExecutor(jobs, context, initializer=_start, initargs=(reading, os.getpid()))
     try:
         yield pool
     finally:
@@ -112,7 +114,8 @@ _checker: list[Checker] = []
 """The checker of this process, where it is one of several."""
 
 
-def _start(reading: Reading) -> None:
+def _start(reading: Reading, parent: int) -> None:
+    end_with(parent)
     _checker.append(reading.checker())
 
 

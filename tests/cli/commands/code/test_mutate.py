@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -110,6 +111,26 @@ def test_interrupted_it_says_what_it_has(tmp_path: Path) -> None:
     while processes_in(tmp_path):
         assert time.monotonic() < deadline, "a judge outlives the command"
         time.sleep(0.1)
+
+
+def test_a_signal_to_all_its_processes_interrupts_it(tmp_path: Path) -> None:
+    """As service managers end a command: the processes of its subjects get the signal, too."""
+    process = subprocess.Popen(
+        [THENCE, "mutate", "hybrid_basic", "hybrid_basic", "impl", "--json"], cwd=tmp_path, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while len(processes_in(tmp_path)) < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    found = json.loads(out)
+    assert process.returncode == found["exit"] == 3 and err == ""
+    assert found.get("complete") is False and "error" not in found
 
 
 def processes_in(folder: Path) -> list[int]:
