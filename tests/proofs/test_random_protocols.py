@@ -7,7 +7,7 @@ sets that are visited in order, timers, loss, duplication, both orders of channe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -299,6 +299,7 @@ def compare(
     tally: Tally,
     most: int = MOST_STATES,
     judged: tuple[str, ...] = JUDGED,
+    manners: Sequence[Manner] = MANNERS,
 ) -> None:
     """Fails where an engine differs from the interpreter."""
     watched = ("total_order", "causally_ordered") if workload.processes == 3 else ("total_order",)
@@ -314,7 +315,7 @@ def compare(
     tally.compared += 1
     tally.violating += bool(expected.violations)
     states = set(interpretation.origins)
-    for manner in MANNERS:
+    for manner in manners:
         memory = 1 << 21 if manner.storage == "disk" else None
         resources = Resources(memory, manner.threads, crew=Shaky() if manner.spread else None)
         apart = manner.storage == "disk" and not is_decided_at_rest(request.system)

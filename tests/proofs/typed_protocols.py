@@ -39,7 +39,7 @@ class Writer:
         partial: how often a term may have no value.
         without: what the engine that is compared does not have: `keys` that are collections, `products`, `sums` and
             counts over several variables, `choices`, `sets` with truth values inside, `sizes` of other collections than
-            queues, `refs`, loops over `everyone`.
+            queues, `refs`, loops over `everyone`, `orders` of processes, `dst` of messages.
     """
 
     chance: Random
@@ -166,7 +166,7 @@ class Writer:
             case Collection(kind="sliding map") if wanted == NAT:
                 yield from (f"{text}.first", f"{text}.next")
             case _ if type_ == MESSAGE and wanted == PROCESS:
-                yield from (f"{text}.src", f"{text}.dst")
+                yield from (f"{text}.src",) if "dst" in self.without else (f"{text}.src", f"{text}.dst")
             case _ if type_ == MESSAGE and wanted == Collection("set", PROCESS):
                 yield f"{text}.dsts"
             case _:
@@ -261,7 +261,8 @@ class Writer:
             named = self.some(lambda each: self.can(each, scope), scope, depth)
             if named is not None:
                 text, type_ = named
-                operators = ("=", "!=", "<", "<=", ">", ">=") if type_ in (NAT, PROCESS) else ("=", "!=")
+                ordered = (NAT,) if "orders" in self.without else (NAT, PROCESS)
+                operators = ("=", "!=", "<", "<=", ">", ">=") if type_ in ordered else ("=", "!=")
                 return f"({text} {one.choice(operators)} {self.term(type_, scope, depth - 1)})"
         return one.choice([*self.readings(BOOL, scope, depth), "true", "false"])
 
@@ -552,9 +553,15 @@ def is_place(text: str) -> bool:
     return not any(part in QUERIES for part in re.split(r"[.\[\]]", text)[1:])
 
 
-def drawn_protocol(seed: int, variables: int = 6, invariants: int = 5, without: frozenset[str] = frozenset()) -> str:
-    """The text of a protocol."""
+def drawn_protocol(
+    seed: int,
+    variables: int = 6,
+    invariants: int = 5,
+    without: frozenset[str] = frozenset(),
+    environment: Sequence[str] = ("network reliable, reordering",),
+) -> str:
+    """The text of a protocol; `environment` has the lines about delivery and network."""
     writer = Writer(Random(seed), without=without)
     head = writer.declarations(variables)
-    lines = ["protocol drawn:", "  network reliable, reordering", *head, *writer.handlers()]
+    lines = ["protocol drawn:", *(f"  {line}" for line in environment), *head, *writer.handlers()]
     return "\n".join([*lines, *writer.invariants(invariants)]) + "\n"

@@ -245,3 +245,32 @@ def test_where_no_run_has_a_step_nothing_holds(specify: Specify) -> None:
     (protocol,), (scope,) = specification.protocols, specification.scopes
     found = search(protocol, scope.workload, ("causal", "few", "fault"), 3, timeout_ms=ENOUGH_MS)
     assert found.undecided == dict.fromkeys(("causal", "few", "fault"), "no run has a step")
+
+
+GROWING = """
+protocol growing:
+  state:
+    zs: queue of nat
+    ready: bool
+    n: nat
+  on wrong(): n := n - 1
+  on start(): ready := true
+  on causal_send(m) when ready:
+    zs.push(0)
+    zs.push(0)
+    for ref z in zs:
+      zs.push(z)
+    n := 1
+  invariant seen: forall p: process. n@p = 0
+"""
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_nothing_counts_behind_a_bound_that_is_too_small(specify: Specify, wrong: int) -> None:
+    """The queue grows past the first bound. Its places have no values then, which is no fault of the protocol."""
+    (protocol,) = specify(GROWING).protocols
+    uses = (ir.InputUse("wrong", (wrong, 0), ()), ir.InputUse("start", (1, 0), ()))
+    workload = ir.Workload(2, (1, 0), ((1,), (0,)), inputs=uses)
+    found = search(protocol, workload, ["fault", "seen"], 2, timeout_ms=ENOUGH_MS)
+    lengths = {name: len(violation.steps) for name, violation in found.violations.items()}
+    assert lengths == {"seen": 2, **({"fault": 1} if wrong else {})}

@@ -47,6 +47,9 @@ class Bounds:
 class Workshop:
     """A circuit, its bounds, and the conditions under which a computation goes wrong.
 
+    The first thing that goes wrong counts: values after it mean nothing. So no fault is noted where a bound was too
+    small before, and no bound where a fault came before.
+
     Attributes:
         fault: the condition of a fault of the protocol.
         overflow: for each bound, by name, the condition under which it is too small.
@@ -58,11 +61,13 @@ class Workshop:
     overflow: dict[str, Literal] = field(default_factory=dict)
 
     def fail(self, condition: Literal) -> None:
-        """Notes a fault where the condition is true."""
-        self.fault = self.circuit.disj((self.fault, condition))
+        """Notes a fault where the condition is true, and no bound was too small before."""
+        sound = (-literal for literal in self.overflow.values())
+        self.fault = self.circuit.disj((self.fault, self.circuit.conj((condition, *sound))))
 
     def exceed(self, bound: str, condition: Literal) -> None:
-        """Notes that the bound is too small where the condition is true."""
+        """Notes that the bound is too small where the condition is true, and no fault came before."""
+        condition = self.circuit.conj((condition, -self.fault))
         if condition != FALSE:
             self.overflow[bound] = self.circuit.disj((self.overflow.get(bound, FALSE), condition))
 
@@ -70,7 +75,7 @@ class Workshop:
         """Notes the faults and exceeded bounds of the other workshop, where the condition is true."""
         self.fail(self.circuit.conj((when, other.fault)))
         for bound, literal in other.overflow.items():
-            self.exceed(bound, self.circuit.conj((when, literal, -other.fault)))
+            self.exceed(bound, self.circuit.conj((when, literal)))
 
     # --- comparison ----------------------------------------------------------------------------
 
