@@ -10,7 +10,7 @@ condition under which it is that one. Choices are compared, too: elements are in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import NamedTuple, TypeAlias, assert_never
@@ -226,8 +226,31 @@ class Grounding:
                 return self.formula(expr, state, environment)
 
     def _application(self, expr: ir.Apply, state: State, environment: Mapping[str, Term]) -> Term:
-        cells = state[expr.symbol]
-        choices = [self._choice(argument, state, environment) for argument in expr.arguments]
+        """The value of a symbol. What says which element or number an argument is has a name where it is longer, so
+        that it is there once: `(let ((?0 (+ k 1))) ...)`. So terms inside one another stay short."""
+        longer: dict[str, str] = {}
+
+        def short(name: str, text: str) -> str:
+            if not text.startswith("("):
+                return text
+            longer[name] = text
+            return name
+
+        choices: list[Choice] = []
+        for place, argument in enumerate(expr.arguments):
+            term = self.term(argument, state, environment)
+            if isinstance(term, str):
+                choices.append(self._choice(short(f"?{place}", term), argument.type))
+            else:
+                named = {value: short(f"?{place}_{value}", when) for value, when in term.items()}
+                choices.append(self._choice(named, argument.type))
+        found = self._cell(expr, state[expr.symbol], choices)
+        if isinstance(found, str):
+            return _with_names(longer, found)
+        return {value: _with_names(longer, when) for value, when in found.items()}
+
+    def _cell(self, expr: ir.Apply, cells: Cells, choices: Sequence[Choice]) -> Term:
+        """The cell that the arguments choose."""
         if all(_is_element(choice) for choice in choices):
             return cells[tuple(value for choice in choices for value in choice)]
         cases = [
@@ -254,16 +277,15 @@ class Grounding:
                 merged.setdefault(value, []).append(all_of((condition, when)))
         return {value: any_of(conditions) for value, conditions in merged.items()}
 
-    def _choice(self, expr: ir.Expr, state: State, environment: Mapping[str, Term]) -> Choice:
+    def _choice(self, term: Term, type_: Type) -> Choice:
         """A term as a choice of elements, to index cells with."""
-        term = self.term(expr, state, environment)
         if not isinstance(term, str):
             return term if _is_element(term) else {value: when for value, when in term.items() if when != "false"}
-        if not self.is_ordered(expr.type) and expr.type != NAT:
-            raise Unsupported(f"a relation over `{expr.type}` has no finite table")
+        if not self.is_ordered(type_) and type_ != NAT:
+            raise Unsupported(f"a relation over `{type_}` has no finite table")
         if term.isdigit():
-            return {int(term): "true"} if int(term) in elements(expr.type, self.universe) else {}
-        return {value: f"(= {term} {value})" for value in elements(expr.type, self.universe)}
+            return {int(term): "true"} if int(term) in elements(type_, self.universe) else {}
+        return {value: f"(= {term} {value})" for value in elements(type_, self.universe)}
 
     # --- inductive relations -------------------------------------------------------------------
 
@@ -309,6 +331,12 @@ def quoted(name: str) -> str:
 
 def literal(value: int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _with_names(named: Mapping[str, str], text: str) -> str:
+    """The text with a name for each text that it mentions by this name."""
+    used = " ".join(f"({name} {term})" for name, term in named.items() if name in text)
+    return f"(let ({used}) {text})" if used else text
 
 
 def negated(text: str) -> str:
