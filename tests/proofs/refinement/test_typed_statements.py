@@ -53,7 +53,7 @@ def drawn_link(seed: int) -> ir.Link:
 
 
 @pytest.mark.long(but=("range(0, 12)",))
-@pytest.mark.parametrize("seeds", [range(start, start + 12) for start in range(0, 96, 12)], ids=str)
+@pytest.mark.parametrize("seeds", [range(start, start + 12) for start in (0, 36, 48, 60, 72, 84)], ids=str)
 def test_any_statement_of_any_type(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(test_execution, "MOST", MOST)
     happened = Counter[str]()
