@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -102,3 +103,14 @@ def test_an_error_of_the_receiver_gives_up_the_rest() -> None:
 
     with open_processes(2) as pool, pytest.raises(KeyError):
         run_tasks(pool, slow, [0, 600], done)
+
+
+def test_nothing_stays_of_the_temporary_files_of_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even of one that is ended in the middle of a task."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with open_processes(1) as pool:
+        made = Path(pool.submit(tempfile.mkdtemp, "").result())
+        assert made.is_dir() and tmp_path in made.parents
+        pool.submit(slow, 100)
+        pool.abandon()
+    assert list(tmp_path.iterdir()) == []

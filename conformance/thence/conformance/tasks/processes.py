@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -20,15 +21,17 @@ class Processes:
     """Processes that are forked from this one, and so know whatever it has read by then.
 
     Ctrl-C is for this process alone: it waits while they are forked, until they ignore it. They end with this process,
-    even where it is killed.
+    even where it is killed. Their temporary files are in `folder`, so that nothing stays of those that are ended.
     """
 
-    def __init__(self, processes: int) -> None:
+    def __init__(self, processes: int, folder: str) -> None:
         self._processes = processes
+        self._folder = folder
         self._pool = self._forked()
 
     def _forked(self) -> ProcessPoolExecutor:
-        pool = ProcessPoolExecutor(self._processes, multiprocessing.get_context("fork"), _begin, (os.getpid(),))
+        known = (os.getpid(), self._folder)
+        pool = ProcessPoolExecutor(self._processes, multiprocessing.get_context("fork"), _begin, known)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pool.submit(int)
@@ -53,8 +56,9 @@ class Processes:
         self._pool.shutdown(cancel_futures=True)
 
 
-def _begin(parent: int) -> None:
+def _begin(parent: int, folder: str) -> None:
     end_with(parent)
+    tempfile.tempdir = os.environ["TMPDIR"] = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
@@ -62,8 +66,9 @@ def _begin(parent: int) -> None:
 @contextmanager
 def open_processes(processes: int) -> Iterator[Processes]:
     """Processes for the block. This process handles Ctrl-C for them."""
-    pool = Processes(processes)
-    try:
-        yield pool
-    finally:
-        pool.end()
+    with tempfile.TemporaryDirectory(prefix="thence-", ignore_cleanup_errors=True) as folder:
+        pool = Processes(processes, folder)
+        try:
+            yield pool
+        finally:
+            pool.end()
