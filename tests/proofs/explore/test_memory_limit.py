@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -52,6 +53,34 @@ def test_it_is_an_error_once() -> None:
             kept.append(bytearray(2**20))
     with memory_limit.memory_limit(2**30):
         kept.append(bytearray(2**20))
+
+
+class Deaf:
+    """Takes memory until there is an error, which Python throws away, since it is in a `__del__`."""
+
+    def __init__(self, kept: list[bytearray]) -> None:
+        self._kept = kept
+
+    def __del__(self) -> None:
+        grow(self._kept)
+
+
+def grow(kept: list[bytearray]) -> None:
+    for _ in range(400):
+        kept.append(bytearray(2**20))
+        time.sleep(0.002)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_error_that_is_thrown_away_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_limit, "ALLOWANCE", 2**24)
+    kept: list[bytearray] = []
+    with memory_limit.memory_limit(2**20):
+        Deaf(kept)
+        thrown_away = len(kept)
+        with pytest.raises(MemoryError):
+            grow(kept)
+    assert 10 < thrown_away < 400
 
 
 @pytest.mark.long(but=("interpreted-",))

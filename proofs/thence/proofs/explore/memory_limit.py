@@ -34,7 +34,10 @@ def resident() -> int:
 
 @contextmanager
 def memory_limit(bytes_: int) -> Iterator[None]:
-    """Meanwhile, the process may take so much more than now, and ALLOWANCE; beyond that there is one MemoryError.
+    """Meanwhile, the process may take so much more than now, and ALLOWANCE; beyond that there is a MemoryError.
+
+    Whoever catches it has ALLOWANCE to say what was covered. Where Python throws it away, in a `__del__` or in what is
+    called back, the process goes on to grow, and there is another one.
 
     Only the main thread can be watched, and only while no other limit uses its timer. A browser limits its pages.
     """
@@ -47,8 +50,10 @@ def memory_limit(bytes_: int) -> Iterator[None]:
     most = resident() + bytes_ + ALLOWANCE
 
     def look(_number: int, _frame: FrameType | None) -> None:
-        if resident() > most:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        nonlocal most
+        taken = resident()
+        if taken > most:
+            most = taken + ALLOWANCE
             raise MemoryError(f"more than {bytes_ / 1e6:,.0f} MB")
 
     before = signal.signal(signal.SIGALRM, look)
