@@ -39,7 +39,7 @@ BUFFERED = """\
  7  ├───────a──────▶●
  8  │               ●b
 
-■ causal send to   ● delivery   ○ arrival
+■ causal send to   ● delivery   ○ arrival   ┊ a message waits
 """
 
 
@@ -85,8 +85,7 @@ def test_what_never_comes_stands_below() -> None:
 
 def test_a_process_with_a_waiting_message_is_dashed() -> None:
     execution = Execution(2, (Send(0, "a", (1,)), Receive(1, "a", 0), Send(0, "b", (1,))))
-    text = draw_text(execution)
-    assert text.splitlines()[3].endswith("┊") and "┊ a message waits" in text
+    assert draw_text(execution).splitlines()[3].endswith("┊")
 
 
 def test_long_and_strange_names() -> None:

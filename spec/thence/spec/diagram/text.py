@@ -142,8 +142,6 @@ class _Sheet:
         lines = [shown(caption), ""] if caption else []
         width = max((len(row.cells) for row in rows if row.note), default=0)
         lines += [self._line(row, width) for row in rows]
-        if any("┊" in row.cells for row in rows):
-            self._signs.add("┊")
         signs = [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in self._signs]
         if signs:
             lines += ["", "   ".join(signs)]
@@ -195,7 +193,7 @@ class _Sheet:
 
     def _journey(self, row: _Row, process: int, message: str, sign: str) -> None:
         """An arrow from the sender's column, the name upon it, or beside the sign where there is no room."""
-        self._signs.add(sign)
+        self._signs |= {sign} | ({"┊"} if sign == "○" else set())
         self._arrived.add((process, message))
         here, sender = self._column(process), self._senders.get(message)
         label = label_of(message)
