@@ -5,6 +5,7 @@ from __future__ import annotations
 from thence.cli.output import BadInput
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS
+from thence.dsl.find import place_of_library_file
 from thence.dsl.text.diagnostics import nearest
 
 
@@ -34,3 +35,9 @@ def not_shipped(name: str) -> BadInput:
         f"no implementation of {name} is shipped; "
         + (f"did you mean {near}?" if near else f"there are {', '.join(SHIPPED)}")
     )
+
+
+def whose_lines(protocol: str | None) -> tuple[str, ...]:
+    """Where the lines are that are cited of a library protocol; nothing of a file that is named by its path."""
+    path = None if protocol is None else place_of_library_file(protocol)
+    return () if path is None else (f"the protocol's lines are those of {path}",)

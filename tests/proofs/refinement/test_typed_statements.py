@@ -105,6 +105,8 @@ def session() -> Iterator[ProofSession]:
     [
         ("forall x in S, y in {Q.first}. x = y", Verdict.UNKNOWN),
         ("exists x in S, y in {Q.first}. x = y", Verdict.UNKNOWN),
+        ("(count x in S, y in {Q.first}. x = y) = 0", Verdict.UNKNOWN),
+        ("(count x in S, y in {Q.first}. x = y) = 2", Verdict.UNKNOWN),
         ("forall x in S. forall y in {Q.first}. x = y", Verdict.PROVED),
         ("forall x in S, y in {x - 1}. x = y", Verdict.PROVED),
     ],

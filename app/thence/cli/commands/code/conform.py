@@ -45,7 +45,7 @@ from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.reaching import indented, reach_line, reach_table, seen_and_missing, withheld_text
 from thence.cli.recorded_cases import read_recorded
 from thence.cli.session import Session, check_writable, run_command, write_text
-from thence.cli.subjects import subject_name
+from thence.cli.subjects import subject_name, whose_lines
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.rerun import pytest_file, rerun_against
@@ -54,7 +54,7 @@ from thence.conformance.harness.shortening import Counterexample
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import EXEC, EXEC_PER_PROCESS, ISOLATED
 from thence.conformance.systems.system import Limits
-from thence.dsl.find import named_protocol, place_of_library_file
+from thence.dsl.find import named_protocol
 from thence.spec.verdict import Level, Result, Verdict
 from thence.spec.words import counted
 
@@ -243,8 +243,8 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
 
 def _cited(protocol: str | None, kinds: Iterable[str]) -> Iterator[str]:
     """Where the lines are that a nonconformance names, of a library protocol."""
-    if protocol is not None and "nonconformance" in kinds and (path := place_of_library_file(protocol)) is not None:
-        yield f"the protocol's lines are those of {path}"
+    if "nonconformance" in kinds:
+        yield from whose_lines(protocol)
 
 
 def fields_text(fields: Mapping[str, bool]) -> str:

@@ -14,10 +14,10 @@ from thence.cli.options import Json, Merge, TraceFormat, verbosity
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.readers.printing import FEW
 from thence.cli.session import Session, check_writable, run_command, write_text
+from thence.cli.subjects import whose_lines
 from thence.conformance.recordings import listed
 from thence.conformance.replay.recordings import said_of
 from thence.conformance.traces.following import PAUSE_S, Following
-from thence.dsl.find import place_of_library_file
 from thence.spec.events import printable
 from thence.spec.verdict import Verdict
 from thence.spec.words import counted
@@ -164,9 +164,8 @@ def _several(found: Recordings, verbosity: int) -> Output:
 
 def _single(result: Recording, against: str | None, svg: str | None) -> Output:
     text = _line(result) + "\n"
-    cites = (result.facts.get("divergence") or {}).get("guard") is not None
-    if cites and against is not None and (path := place_of_library_file(against)) is not None:
-        text += f"the protocol's lines are those of {path}\n"
+    if (result.facts.get("divergence") or {}).get("guard") is not None:
+        text += "".join(f"{line}\n" for line in whose_lines(against))
     if svg is not None and result.picture:
         write_text(svg, result.picture)
         text += f"{svg} written\n"
