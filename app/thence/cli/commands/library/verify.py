@@ -147,13 +147,12 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
         chosen = f"only what is about {', '.join(request.only)}: {counts[0]:,} of {counted(counts[1], 'task')}"
     from thence.pages.html_report import Verified, render
     from thence.pages.result_lines import lines
-    from thence.play.report_runs import runs_of
 
     sections = {names[path]: each for path, each in by_file.items()}
     sections |= {"campaigns": campaign} if campaign else {}
     took = time.perf_counter() - started
     shown = [[line.first for line in lines(each, explained=True)] for each in by_file.values()]
-    player, runs = runs_of([*{file.path: file for file in loaded}.values()], shown)
+    player, runs = _runs(session, [*{file.path: file for file in loaded}.values()], shown)
     write_text(request.report, render(Verified(sections, took, left=missing, chosen=chosen, player=player, runs=runs)))
     said = "" if complete else "interrupted: this is what was finished\n"
     said += f"{chosen}\n" if chosen else ""
@@ -229,6 +228,35 @@ def _run(
 
     left = sorted((task for task in tasks if task not in done), key=lambda task: -task.seconds)
     return done, run_tasks(pool, run_task, left, finished, told)
+
+
+def _runs(
+    session: Session, loaded: Sequence[Loaded], results: Sequence[Sequence[Result]]
+) -> tuple[str, dict[int, int]]:
+    """The runs that the report plays, file by file in processes of this machine: packed, and the number of the run of
+    each result, by `id`. Of a file whose process dies, and of those that an interrupt leaves, there are none."""
+    from thence.play.report_runs import FileRuns, Refuted, packed, runs_there
+
+    found: dict[Path, FileRuns] = {}
+    given = [Refuted(file.path, file.source.text.encode(), those) for file, those in zip(loaded, results, strict=True)]
+
+    def finished(task: Refuted, future: Future[FileRuns]) -> None:
+        died = isinstance(future.exception(), BrokenExecutor)
+        found[task.file] = FileRuns() if died else future.result()
+
+    def told(running: Sequence[Refuted]) -> None:
+        session.status("the runs of the report", len(found), len(given), "files", UNLIKE)
+
+    with open_processes(WORKERS) as pool:
+        run_tasks(pool, runs_there, given, finished, told)
+    there = [(those, found[file.path]) for file, those in zip(loaded, results, strict=True) if file.path in found]
+    player, numbers = packed([each for _, each in there])
+    return player, {
+        id(result): number
+        for (those, _), own in zip(there, numbers, strict=True)
+        for result, number in zip(those, own, strict=False)
+        if number is not None
+    }
 
 
 _HERE = "local[*]"
