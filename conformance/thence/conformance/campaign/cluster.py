@@ -6,7 +6,9 @@ NOTE(plain tasks): a batch is one job over an RDD of seeds whose tasks return Ar
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,13 +17,14 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
+from thence.conformance.campaign.alike import done_alike, program_here
 from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.java import JavaMissing, ensure_java
 from thence.proofs.explore.crew import CrewLost
@@ -32,6 +35,9 @@ R = TypeVar("R")
 _launch_gateway: Callable[[SparkConf, dict[str, Any]], Any] = launch_gateway
 
 STOP_LIMIT_S = 20.0
+
+JAVA_ENDS_S = 1.0
+"""In so many seconds a Java process that has closed its connections has ended, if it does."""
 
 SPARK_ERRORS = (Py4JError, PySparkException, OSError)
 """The exceptions of a call to Spark when Spark, or the connection to it, is broken."""
@@ -45,6 +51,12 @@ CAMPAIGNS: Mapping[str, str] = {"spark.app.name": "thence campaign"}
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
+
+
+_RAISED: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(?:\w+\.)*(\S.*)")
+"""The line of a Python traceback that says what was raised."""
+
+_BEFORE_REASON: Final = re.compile(r".*(Exception: |most recent failure: )")
 
 
 class NoSpark(Exception):
@@ -84,7 +96,7 @@ class Cluster:
             return self._result(job)
         except SPARK_ERRORS as error:
             raise CampaignError(
-                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error, self._log)}\n"
+                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {self._reason(error)}\n"
                 f"The finished batches are kept; {self._log} has the details."
             ) from error
 
@@ -96,12 +108,13 @@ class Cluster:
         """
 
         def collect() -> list[Done]:
-            return self._context.parallelize(tasks, len(tasks)).map(function).collect()
+            alike = partial(done_alike, program_here(), function)
+            return self._context.parallelize(tasks, len(tasks)).map(alike).collect()
 
         try:
             return self._result(self._thread.submit(collect))
         except SPARK_ERRORS as error:
-            raise CrewLost(f"Spark lost its work: {_reason(error, self._log)} ({self._log} has the details)") from error
+            raise CrewLost(f"Spark lost its work: {self._reason(error)} ({self._log} has the details)") from error
 
     def _result(self, job: Future[list[Done]]) -> list[Done]:
         try:
@@ -123,7 +136,7 @@ class Cluster:
         try:
             (found,) = self._context.parallelize([task], 1).map(function).collect()
         except SPARK_ERRORS as error:
-            said = _reason(error, self._log)
+            said = self._reason(error)
             if self._is_well():
                 raise TaskLost(said) from error
             raise CampaignError(f"Spark is lost: {said}") from error
@@ -141,11 +154,20 @@ class Cluster:
         except SPARK_ERRORS:
             return False
 
+    def _reason(self, error: BaseException) -> str:
+        """Why a call to Spark failed."""
+        if not isinstance(error, Py4JJavaError):
+            with suppress(subprocess.TimeoutExpired):
+                gateway: Any = self._context._gateway
+                gateway.proc.wait(JAVA_ENDS_S)
+                return "its Java process ended: out of memory, or killed"
+        return _reason(error, self._log)
+
     def _collect(
         self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int
     ) -> list[bytes]:
         slices = min(partitions or 2 * self._context.defaultParallelism, len(seeds))
-        task = partial(_beside_archives, function) if self._archives else function
+        task = partial(done_alike, program_here(), partial(_beside_archives, function) if self._archives else function)
         return self._context.parallelize(seeds, slices).mapPartitions(task).collect()
 
 
@@ -176,7 +198,7 @@ def open_cluster(
         ensure_java()
     except JavaMissing as missing:
         raise CampaignError(str(missing)) from missing
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
+    with _quiet_connection(), ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
         launch = thread.submit(_launch, master, log, shipped, settings)
         try:
             try:
@@ -187,6 +209,20 @@ def open_cluster(
             yield Cluster(thread, context, log, bool(shipped[1]))
         finally:
             thread.submit(_stop, launch).result()
+
+
+@contextmanager
+def _quiet_connection() -> Iterator[None]:
+    """Py4J prints a traceback where Java is gone, besides raising an error that says so."""
+
+    def is_ours(record: logging.LogRecord) -> bool:
+        return "py4j" not in Path(record.pathname).parts
+
+    logging.root.addFilter(is_ours)
+    try:
+        yield
+    finally:
+        logging.root.removeFilter(is_ours)
 
 
 def _launch(
@@ -314,10 +350,10 @@ def _reason(error: BaseException, log: Path) -> str:
         text = f"{type(error).__name__}, and Java is gone"
     if "JAVA_GATEWAY_EXITED" in text and log.is_file():
         text = log.read_text(encoding="utf-8", errors="replace") or text
+    raised = _RAISED.findall(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    python = [line for line in lines if "Error: " in line and not line.startswith("at ")]
-    java = [line for line in lines if "Exception: " in line]
-    chosen = python[-1] if python else next(iter(java or lines), "")
+    java = next((line for line in lines if "Exception: " in line), next(iter(lines), ""))
+    chosen = raised[-1].strip() if raised else _BEFORE_REASON.sub("", java).partition(" Consider setting ")[0]
     if chosen.startswith("ModuleNotFoundError: "):
         chosen += " (the workers' interpreter is named by PYSPARK_PYTHON, and needs Thence and the runner installed)"
     return chosen[:500] or type(error).__name__

@@ -34,11 +34,13 @@ class SparkCrew:
     _stack: ExitStack = field(init=False, default_factory=ExitStack)
     _cluster: Cluster | None = field(init=False, default=None)
     _log: Path | None = field(init=False, default=None)
+    _asked: bool = field(init=False, default=False)
     _lost: bool = field(init=False, default=False)
 
     def __str__(self) -> str:
-        done = counted(self.tasks, "task") if self.tasks else "no task, since there were too few states to send away"
-        return f"workers of {self.master} did {done}"
+        done = counted(self.tasks, "task") if self.tasks else "no task"
+        why = "" if self._asked else ", since there were too few states to send away"
+        return f"workers of {self.master} did {done}{why}"
 
     @property
     def log(self) -> Path:
@@ -67,6 +69,7 @@ class SparkCrew:
         Raises:
             CrewLost: a task failed again and again.
         """
+        self._asked = True
         try:
             done = self.cluster.each(function, tasks)
         except CrewLost:
