@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from traceback import walk_tb
@@ -56,6 +57,12 @@ Done = TypeVar("Done")
 _RAISED: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(?:\w+\.)*(\S.*)")
 """The line of a Python traceback that says what was raised."""
 
+_KILLED: Final = re.compile(r"Application has been killed\. Reason: (.*)")
+"""The line of the log that says why Spark gave up a master."""
+
+_NEVER_REGISTERED: Final = "spark-application-"
+"""How Spark names an application itself, where no master gave it a name. It does not fail then."""
+
 _BEFORE_REASON: Final = re.compile(r".*(Exception: |most recent failure: )")
 
 
@@ -82,8 +89,15 @@ class Cluster:
 
     @property
     def parallelism(self) -> int:
-        """Number of tasks that run at the same time, as far as Spark knows by now."""
-        return self._thread.submit(lambda: int(self._context.defaultParallelism)).result()
+        """Number of tasks that run at the same time, as far as Spark knows by now.
+
+        Raises:
+            CampaignError: Spark is lost.
+        """
+        try:
+            return self._thread.submit(lambda: int(self._context.defaultParallelism)).result()
+        except SPARK_ERRORS as error:
+            raise CampaignError(f"Spark is lost: {self._reason(error)}") from error
 
     def run(self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int) -> list[bytes]:
         """The results of `function` for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
@@ -161,7 +175,8 @@ class Cluster:
                 gateway: Any = self._context._gateway
                 gateway.proc.wait(JAVA_ENDS_S)
                 return "its Java process ended: out of memory, or killed"
-        return _reason(error, self._log)
+        killed = _KILLED.findall(self._log.read_text(encoding="utf-8", errors="replace"))
+        return killed[-1] if killed else _reason(error, self._log)
 
     def _collect(
         self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int
@@ -199,16 +214,40 @@ def open_cluster(
     except JavaMissing as missing:
         raise CampaignError(str(missing)) from missing
     with _quiet_connection(), ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
-        launch = thread.submit(_launch, master, log, shipped, settings)
+        java = _Java()
+        launch = thread.submit(_launch, master, log, shipped, settings, java)
         try:
             try:
                 context = launch.result()
+            except KeyboardInterrupt:
+                java.give_up()
+                raise
             except (NoSpark, *SPARK_ERRORS) as error:
                 said = str(error) if isinstance(error, NoSpark) else _reason(error, log)
                 raise CampaignError(f"Spark does not start at {master}: {said}\n{log} has the details.") from error
             yield Cluster(thread, context, log, bool(shipped[1]))
         finally:
             thread.submit(_stop, launch).result()
+
+
+@dataclass(slots=True)
+class _Java:
+    """A Java process that another thread starts. It waits for a master that does not answer for a minute."""
+
+    _process: subprocess.Popen[bytes] | None = None
+    _unwanted: bool = False
+
+    def begin(self, process: subprocess.Popen[bytes]) -> None:
+        """The process is there."""
+        self._process = process
+        if self._unwanted:
+            process.terminate()
+
+    def give_up(self) -> None:
+        """Ends the process, or else as soon as it is there."""
+        self._unwanted = True
+        if self._process is not None:
+            self._process.terminate()
 
 
 @contextmanager
@@ -226,7 +265,7 @@ def _quiet_connection() -> Iterator[None]:
 
 
 def _launch(
-    master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]], asked: Mapping[str, str]
+    master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]], asked: Mapping[str, str], java: _Java
 ) -> SparkContext:
     configuration = _configuration(master, asked)
     with log.open("wb") as sink, _environment(master):
@@ -238,8 +277,13 @@ def _launch(
                 if isinstance(process := frame.f_locals.get("proc"), subprocess.Popen):
                     _end(process)
             raise
+        java.begin(gateway.proc)
         try:
             context = SparkContext(conf=configuration, gateway=gateway)
+            if context.applicationId.startswith(_NEVER_REGISTERED) and master.startswith("spark://"):
+                with suppress(*SPARK_ERRORS):
+                    context.stop()
+                raise ConnectionError("no master answers there")
             # PySpark keeps a connection for accumulators, which nothing here has; that Java ends it is no news.
             server: Any = context._accumulatorServer
             server.handle_error = lambda request, address: None

@@ -60,8 +60,16 @@ class SparkCrew:
 
     @property
     def width(self) -> int:
-        """How many tasks are done at the same time, as far as Spark knows by now."""
-        return self.cluster.parallelism
+        """How many tasks are done at the same time, as far as Spark knows by now.
+
+        Raises:
+            CampaignError: Spark does not start. CrewLost: it is lost.
+        """
+        cluster = self.cluster
+        try:
+            return cluster.parallelism
+        except CampaignError as error:
+            raise CrewLost(str(error)) from error
 
     def map(self, function: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
         """The results, in the order of the tasks.
