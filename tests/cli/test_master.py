@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from thence.conformance.tasks.pool import PoolLost
+from thence.spec.user_error import CutOff
 
 Thence = Callable[..., Any]
 
@@ -159,6 +160,15 @@ def test_mutants_that_nobody_judged_have_no_score(
     assert (found.code, result["verdict"], result["expected"]) == (3, "unknown", False)
     assert sum(result["mutants"].values()) - result["mutants"]["total"] == first - 1
     assert "gone" in result["unknown"] and f"{first - 1} of 4 mutants judged" in result["unknown"]
+
+
+def test_a_campaign_whose_spark_is_lost_is_unknown(thence: Thence, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: object) -> None:
+        raise CutOff("Spark lost the seeds 0 to 3: gone")
+
+    monkeypatch.setattr("thence.cli.commands.code.campaign.start.start_campaign", lost)
+    found = thence("campaign", "start", "night", "--protocol", "rst", "--cases", "4")
+    assert (found.code, found.out, found.err) == (3, "", "thence campaign start: Spark lost the seeds 0 to 3: gone\n")
 
 
 @pytest.mark.usefixtures("file")

@@ -300,11 +300,18 @@ def test_ctrl_c_does_not_wait_for_a_master_that_does_not_answer(tmp_path: Path) 
 
 @pytest.mark.long(share=0)
 @pytest.mark.spark
-@pytest.mark.parametrize("command", ["campaign start night --protocol rst --cases 4", "explore fifo --folder states"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "campaign start night --protocol rst --cases 4",
+        "explore cykas --sends 3,2,2 --reductions none --property causal --folder states",
+    ],
+)
 def test_where_no_master_answers_spark_does_not_start(tmp_path: Path, command: str) -> None:
     """Spark itself would go on without one."""
     words = [Path(sys.executable).parent / "thence", *command.split(), "--master", "spark://127.0.0.1:1"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Spark does not start at spark://127.0.0.1:1: no master answers there" in done.stderr
+    assert not any(tmp_path.glob("states/*"))
     assert "Traceback" not in done.stderr

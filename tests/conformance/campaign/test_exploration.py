@@ -16,7 +16,7 @@ from pyspark import SparkContext
 from tests.conformance.campaign.test_cluster import PATIENCE_S, executors_of, two_workers, wait_for
 
 from thence.conformance.campaign import cluster
-from thence.conformance.campaign.alike import program_here
+from thence.conformance.campaign.alike import UnlikeWorkerError, program_here
 from thence.conformance.campaign.crew import sees_files, spark_crew
 from thence.conformance.campaign.parameters import CampaignError
 from thence.dsl import ir
@@ -64,7 +64,7 @@ def test_an_embedded_spark_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> No
             assert crew.tasks > before
         with pytest.raises(CrewLost, match="OSError: no space left"):
             crew.map(_fails, [1, 2])
-        with pytest.raises(CrewLost, match=r"UnlikeWorkerError: a worker has another Thence \(\w+\) than this machine"):
+        with pytest.raises(UnlikeWorkerError, match=r"a worker has another Thence \(\w+\) than this machine"):
             monkeypatch.setattr(cluster, "program_here", lambda: {**program_here(), "Thence": "other"})
             crew.map(len, ["four"])
         java: Any = SparkContext._gateway

@@ -25,10 +25,11 @@ from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
-from thence.conformance.campaign.alike import done_alike, program_here
+from thence.conformance.campaign.alike import UnlikeWorkerError, done_alike, program_here
 from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.java import JavaMissing, ensure_java
 from thence.proofs.explore.crew import CrewLost
+from thence.spec.user_error import CutOff
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -70,6 +71,10 @@ class NoSpark(Exception):
     """Spark does not start; the message says why."""
 
 
+class SparkLost(CampaignError, CutOff):
+    """Spark has no result for what it was given; the message says why."""
+
+
 class TaskLost(Exception):
     """A task has no result, though Spark is well; the message says why."""
 
@@ -92,24 +97,24 @@ class Cluster:
         """Number of tasks that run at the same time, as far as Spark knows by now.
 
         Raises:
-            CampaignError: Spark is lost.
+            SparkLost: there is no Spark any more.
         """
         try:
             return self._thread.submit(lambda: int(self._context.defaultParallelism)).result()
         except SPARK_ERRORS as error:
-            raise CampaignError(f"Spark is lost: {self._reason(error)}") from error
+            raise SparkLost(f"Spark is lost: {self._reason(error)}") from error
 
     def run(self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int) -> list[bytes]:
         """The results of `function` for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
 
         Raises:
-            CampaignError: a task failed, so that the seeds have no result.
+            SparkLost: a task failed, so that the seeds have no result. UnlikeWorkerError.
         """
         job = self._thread.submit(self._collect, function, seeds, partitions)
         try:
             return self._result(job)
         except SPARK_ERRORS as error:
-            raise CampaignError(
+            raise SparkLost(
                 f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {self._reason(error)}\n"
                 f"The finished batches are kept; {self._log} has the details."
             ) from error
@@ -118,7 +123,7 @@ class Cluster:
         """The results of `function`, of each task by itself, in their order.
 
         Raises:
-            CrewLost: a task failed again and again.
+            CrewLost: a task failed again and again. UnlikeWorkerError.
         """
 
         def collect() -> list[Done]:
@@ -145,7 +150,7 @@ class Cluster:
 
         Raises:
             TaskLost: the task has no result, and Spark is well: it ended its worker, again and again.
-            CampaignError: Spark is lost.
+            SparkLost: there is no Spark any more.
         """
         try:
             (found,) = self._context.parallelize([task], 1).map(function).collect()
@@ -153,7 +158,7 @@ class Cluster:
             said = self._reason(error)
             if self._is_well():
                 raise TaskLost(said) from error
-            raise CampaignError(f"Spark is lost: {said}") from error
+            raise SparkLost(f"Spark is lost: {said}") from error
         assert found is not None, "a task has a result"
         return found
 
@@ -169,14 +174,18 @@ class Cluster:
             return False
 
     def _reason(self, error: BaseException) -> str:
-        """Why a call to Spark failed."""
+        """Why a call to Spark failed. Raises UnlikeWorkerError, where that is why."""
         if not isinstance(error, Py4JJavaError):
             with suppress(subprocess.TimeoutExpired):
                 gateway: Any = self._context._gateway
                 gateway.proc.wait(JAVA_ENDS_S)
                 return "its Java process ended: out of memory, or killed"
         killed = _KILLED.findall(self._log.read_text(encoding="utf-8", errors="replace"))
-        return killed[-1] if killed else _reason(error, self._log)
+        said = killed[-1] if killed else _reason(error, self._log)
+        kind, _, message = said.partition(": ")
+        if kind == UnlikeWorkerError.__name__:
+            raise UnlikeWorkerError(message) from error
+        return said
 
     def _collect(
         self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int

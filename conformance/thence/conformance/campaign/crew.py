@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Final, TypeVar
 
-from thence.conformance.campaign.cluster import Cluster, is_embedded, open_cluster
+from thence.conformance.campaign.cluster import Cluster, SparkLost, is_embedded, open_cluster
 from thence.conformance.campaign.parameters import CampaignError
 from thence.proofs.explore.crew import CrewLost
 from thence.spec.words import counted
@@ -68,7 +68,7 @@ class SparkCrew:
         cluster = self.cluster
         try:
             return cluster.parallelism
-        except CampaignError as error:
+        except SparkLost as error:
             raise CrewLost(str(error)) from error
 
     def map(self, function: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 from thence.conformance.campaign.alike import done_alike, program_here
-from thence.conformance.campaign.cluster import Cluster, open_cluster
+from thence.conformance.campaign.cluster import Cluster, SparkLost, open_cluster
 from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.tasks.pool import PoolLost
 
@@ -55,7 +55,7 @@ class Scattered:
         alike = partial(done_alike, program_here(), work)
         try:
             found = pickle.loads(self.cluster.one(partial(_pickled, alike), task))
-        except CampaignError as error:
+        except SparkLost as error:
             raise PoolLost(str(error)) from error
         if isinstance(found, Exception):
             raise found
