@@ -131,4 +131,4 @@ def _not_told(link: ir.Link, known: Sequence[ir.NamedFormula], reader: Reader) -
     if not wrong:
         return []
     said = ", ".join(dict.fromkeys(wrong))
-    return [f"  this state cannot be: {said} is false in it; of what counts, solvers are told a part only"]
+    return [f"  this state cannot be: {said} is false in it; of invariants that count, solvers are told a part"]
