@@ -49,6 +49,7 @@ PAGES = [
             "know-what-a-scope-hides",
             "specify-a-register",
             "prove-a-protocol",
+            "prove-a-lossy-broadcast",
         )
     ),
     ROOT / "docs" / "reference" / "traces.md",

@@ -27,6 +27,17 @@ class ToAll:
         return [commands.Deliver(sender, packet.message)]
 
 
+class AlsoToItself(ToAll):
+    """Hands over what it broadcasts, as one of its own processes, too."""
+
+    def __init__(self, identity: int, processes: int) -> None:
+        super().__init__(identity, processes)
+        self.identity = identity
+
+    def causal_send(self, message: str) -> list[Any]:  # type: ignore[override]
+        return [commands.Deliver(self.identity, message), *super().causal_send(0, message)]
+
+
 class Breaks(ToAll):
     def receive(self, sender: int, packet: Any) -> list[Any]:
         raise RuntimeError("no more")
@@ -43,6 +54,14 @@ def test_a_broadcast_that_is_driven_as_unicast_gets_a_hint() -> None:
         shown(ToAll, "phantom")
     )
     assert hint_of(run_case(ToAll, (), Settings())) == ""
+
+
+def test_a_broadcast_that_comes_back_to_its_sender_gets_a_hint() -> None:
+    def hint(self_sends: bool) -> str:
+        return hint_of(run_case(AlsoToItself, (Send(0),), Settings(delivery="broadcast", self_sends=self_sends)))
+
+    assert hint(False) == "hint: p0 itself sent m0.1; if it is to get it, too, say --self-sends"
+    assert hint(True) == ""
 
 
 def test_the_diagram_shows_the_finding_that_the_text_names() -> None:

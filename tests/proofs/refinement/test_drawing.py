@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -14,7 +15,7 @@ from thence.dsl.load import load
 from thence.dsl.run.values import show
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.refinement.drawing import drawn, reader_of
-from thence.proofs.refinement.states import protocol_symbols
+from thence.proofs.refinement.states import flying_name, packet_sort, protocol_symbols
 from thence.proofs.solving.finite_models import Model
 
 EMPTY = ("0", "false", "none", "{}", "[]", "<>", "[0: ]", "{ | next 0}")
@@ -59,3 +60,22 @@ def test_a_state_is_drawn_as_the_interpreter_shows_it(name: str) -> None:
         obligation = Obligation("drawn", signature, (), ir.NamedFormula("anything", ir.Literal_(BOOL, True)))
         lines = drawn(link, obligation, reader_of(Model(state.structure, {})))
         assert sorted(map(signs, lines)) == sorted(map(signs, expected))
+
+
+@pytest.mark.parametrize("name", ["fifo", "mf", "cbcast", "hybrid_basic", *map(str, range(12))])
+def test_what_does_not_matter_is_left_open_and_no_packet_is_left_out(name: str) -> None:
+    """A model has no tables of symbols that an obligation does not mention, be they those of whole collections."""
+    link = drawn_link(int(name)) if name.isdigit() else link_of(name)
+    kinds = link.protocol.packets
+    signature = Signature((PROCESS, MESSAGE), (), protocol_symbols(link.protocol))
+    goal = ir.NamedFormula("anything", ir.Literal_(BOOL, True))
+    for seed in range(8):
+        random = Random(seed)
+        state = Drawn(link, 3, random)
+        flying = {flying_name(kind.name) for kind in kinds}
+        there = {one: table for one, table in state.structure.tables.items() if one in flying or random.random() < 0.5}
+        constants = tuple(ir.Variable(f"#packet {kind.name}", packet_sort(kind)) for kind in kinds)
+        model = Model(replace(state.structure, tables=there), {one.name: 0 for one in constants})
+        lines = drawn(link, Obligation("drawn", signature, (), goal, constants), reader_of(model))
+        shown = [line.split("(")[0].strip() for line in lines if line.endswith(" in flight")]
+        assert sorted(shown) == sorted(packet.kind for packet in state.packets)

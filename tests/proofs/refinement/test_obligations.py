@@ -345,3 +345,15 @@ def test_axioms_that_are_false_of_some_tree_are_not_taken(session: ProofSession,
     found = prove_link(session, link, proved_set(session, link.machine))
     assert found.verdict is Verdict.UNKNOWN
     assert "trees satisfy wrong" in found.facts["unknown"]
+
+
+def test_a_local_collection_that_a_loop_changes_is_named(session: ProofSession) -> None:
+    reading = "  on receive LETTER(m) from j:\n"
+    assert reading in POST
+    gathering = "    var early: set of message = empty\n    for x in read: early.add(x)\n"
+    (link,) = specified(POST.replace(reading, reading + gathering)).links
+    found = prove_link(session, link, proved_set(session, link.machine))
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.facts["unknown"] == (
+        "`early` is a local collection that a loop changes: no encoding; a variable of the state can be in its place"
+    )

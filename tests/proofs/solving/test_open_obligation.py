@@ -170,3 +170,9 @@ def test_only_proofs_are_placed(specify: Specify, pool: SolverPool) -> None:
     (proof,) = proofs_by(pool, specify(WITHIN), (), Options())
     assert proof.result.verdict is Verdict.REFUTED
     assert with_fragment(proof.assessment, theorem_scheme(specify(WITHIN).theorems[0]).obligations) is proof.assessment
+
+
+def test_hypotheses_of_one_name_are_named_once_and_of_many_a_few() -> None:
+    assert Attempt(("few", "few", "kept"), "z3", "unsat").text == "without few, kept, z3 proves it"
+    many = Attempt(tuple("aabbccddeeff"), "z3", "sat").text
+    assert many == "without a, b, c, d and 2 others, z3 finds that it does not follow"

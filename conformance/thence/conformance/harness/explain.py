@@ -22,16 +22,18 @@ def explained(shown: Counterexample) -> str:
 
 
 def hint_of(outcome: CaseOutcome) -> str:
-    """Advice where a system seems to send everything to everybody, and is driven otherwise; empty where not."""
-    if outcome.settings.delivery == "broadcast":
-        return ""
-    sent = {entry[2] for entry in outcome.log if entry[0] == SENT}
+    """Advice where a system seems to send to everybody, or to itself, and is driven otherwise; empty where not."""
+    senders = {entry[2]: entry[1] for entry in outcome.log if entry[0] == SENT}
     for finding in outcome.findings:
         known = finding.judged
-        if known is not None and known.kind == "phantom" and known.message in sent:
+        if known is None or known.kind != "phantom" or known.message not in senders:
+            continue
+        if outcome.settings.delivery != "broadcast":
             return (
                 f"hint: {known.message} was sent, but not to p{known.process}; for a broadcast say --delivery broadcast"
             )
+        if not outcome.settings.self_sends and known.process == senders[known.message]:
+            return f"hint: p{known.process} itself sent {known.message}; if it is to get it, too, say --self-sends"
     return ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from thence.dsl import ir
 from thence.dsl.ir.observability import unsaid_kinds
 from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import MESSAGE
 from thence.dsl.text import syntax
 from thence.dsl.text.reporter import Reporter
 
@@ -95,12 +96,15 @@ def _users(typed: ir.Protocol) -> tuple[object, ...]:
 
 
 def _warn_of_unsaid(protocol: syntax.Protocol, typed: ir.Protocol, reporter: Reporter) -> None:
-    unsaid = {kind.name for kind in unsaid_kinds(typed)}
+    unsaid = {kind.name: kind for kind in unsaid_kinds(typed)}
+    lost = "`csps`, `sps` and over-delay cannot be judged, and no arrival is drawn"
     for packet in protocol.messages:
-        if packet.name.text in unsaid:
+        kind = unsaid.get(packet.name.text)
+        if kind is not None:
+            one = any(parameter.type == MESSAGE for parameter in kind.parameters)
             reporter.warning(
                 "W0930",
                 packet.name.span,
                 f"packet `{packet.name.text}` holds messages, and does not say which one it carries",
-                "write `carries m`: without it, `csps`, `sps` and over-delay cannot be judged, and no arrival is drawn",
+                f"write `carries m`: without it, {lost}" if one else f"it may hold many, so it cannot say it: {lost}",
             )

@@ -108,10 +108,9 @@ def _variables(reader: Reader, protocol: ir.Protocol, version: str) -> Iterator[
         for process in reader.elements(PROCESS) if not version else (None,):
             arguments = () if process is None else (reader.term(process, PROCESS),)
             at = "" if process is None else f"@{reader.names.of(process, PROCESS)}"
-            with suppress(KeyError):  # then the variable does not matter
-                said = reader.said(shape_of(name, arguments, variable.type), variable.type)
-                if said not in _NOTHING:
-                    yield f"{variable.name}{at} = {said}"
+            said = reader.said(shape_of(name, arguments, variable.type), variable.type)
+            if said not in _NOTHING:
+                yield f"{variable.name}{at} = {said}"
 
 
 def _flying(reader: Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
@@ -165,13 +164,17 @@ class Reader:
         return f"{kind.name}({values}) from {self.said(sender, PROCESS)} to {self.said(receiver, PROCESS)}"
 
     def said(self, shape: Shape, type_: Type) -> str:
-        """The value, as `thence.dsl.run.values.show` writes those of runs. Raises: KeyError, as `is_true`."""
+        """The value, as `thence.dsl.run.values.show` writes those of runs; ANY where it, or a part, does not matter."""
+        try:
+            return self._said(shape, type_)
+        except KeyError:
+            return ANY
+
+    def _said(self, shape: Shape, type_: Type) -> str:
+        """Raises: KeyError, as `is_true`, where the value itself does not matter."""
         match shape, type_:
             case Leaf(term=term), _:
-                try:
-                    return self.names.of(self._value(term), type_)
-                except KeyError:
-                    return ANY
+                return self.names.of(self._value(term), type_)
             case Parts(fields=fields), Record(name=name, fields=types):
                 parts = zip(fields, types, strict=True)
                 return f"{name}({', '.join(f'{label}: {self.said(one, part)}' for one, (label, part) in parts)})"

@@ -40,14 +40,18 @@ from thence.proofs.refinement.shapes import (
 
 
 def any_like(shape: Shape, name: str) -> Shape:
-    """Some value of the same kind."""
+    """Some value of the same kind, under this name: that of a local variable, then `#` and more."""
     match shape:
         case Leaf(term=term):
             return Leaf(ir.Local(term.type, name))
         case Parts(fields=fields):
             return Parts(tuple(any_like(each, f"{name}.{at}") for at, each in enumerate(fields)))
         case _:
-            raise Unsupported("a local collection that a loop changes")
+            variable = name.partition("#")[0]
+            raise Unsupported(
+                f"`{variable}` is a local collection that a loop changes: no encoding; a variable of the state can be "
+                "in its place"
+            )
 
 
 def mutation(method: str, type_: Type, items: Sequence[Shape], names: Names) -> Change:

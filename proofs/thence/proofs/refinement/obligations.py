@@ -378,21 +378,23 @@ class _Maker:
         return Obligation(name, kept, tuple(facts), ir.NamedFormula(name, goal), free)
 
     def _counted(self, facts: Sequence[ir.NamedFormula], goal: Term) -> tuple[Sequence[ir.NamedFormula], Term]:
-        """The same with the goal about processes that have names, and facts that count about these and SELF only.
+        """The same with the goal about processes and messages that have names, and facts that count about these only.
 
         The facts about counts relate counts that say the same number of names, see NOTE(counting): a count for all p,
         and one for a process with a name, are not related otherwise. Fewer facts are known then, and so less is proved.
-        Of each count of processes is known besides that no two are counted where it is at most 1.
+        Named are SELF, and what the goal is about; a goal about none in particular is about those that it mentions,
+        such as the sender of a packet. Of each count of processes is known besides that no two are counted where it is
+        at most 1.
         """
         variables, body = outer_foralls(goal)
-        named: dict[str, ir.Expr] = {one.name: ir.Local(one.type, f"#goal {one.name}") for one in variables}
-        processes = [SELF, *(term for term in named.values() if term.type == PROCESS)]
-        goal = substitute(body, named)
+        general: list[Term] = [ir.Local(one.type, f"#goal {one.name}") for one in variables]
+        goal = substitute(body, {one.name: term for one, term in zip(variables, general, strict=True)})
+        named = tuple(dict.fromkeys((SELF, *(general if variables else _mentioned(goal)))))
         found: list[ir.NamedFormula] = []
         counts: dict[ir.Quantified, None] = {}
         for fact in facts:
             if self._mentioned.by(fact.body).counts:
-                about = tuple(self._about(fact, processes))
+                about = tuple(self._about(fact, named))
                 found.extend(about)
                 counts |= dict.fromkeys(one for each in about for one in _counts_of(each.body))
             else:
@@ -400,16 +402,28 @@ class _Maker:
         counts |= dict.fromkeys(_counts_of(goal))
         return (*found, *(_at_most_one(count) for count in counts)), goal
 
-    def _about(self, fact: ir.NamedFormula, processes: Sequence[Term]) -> Iterator[ir.NamedFormula]:
-        """A fact for all processes, said of each of these; each is made once."""
+    def _about(self, fact: ir.NamedFormula, named: Sequence[Term]) -> Iterator[ir.NamedFormula]:
+        """A fact for all processes and messages, said of each of these; each is made once."""
         outer, inside = outer_foralls(fact.body)
-        if all(variable.type == PROCESS for variable in outer):
-            for values in product(processes, repeat=len(outer)):
+        if all(variable.type in _SAID_OF for variable in outer):
+            for values in product(*([term for term in named if term.type == one.type] for one in outer)):
                 key = id(fact), values
                 if key not in self._named:
                     given = {variable.name: value for variable, value in zip(outer, values, strict=True)}
                     self._named[key] = fact, replace(fact, body=substitute(inside, given))
                 yield self._named[key][1]
+
+
+_SAID_OF = (PROCESS, MESSAGE)
+
+
+def _mentioned(formula: Term) -> Iterator[Term]:
+    """The processes and messages in a formula that have names, and those that a function gives of names only."""
+    for part in children(formula):
+        names = part.arguments if isinstance(part, ir.Apply) else (part,)
+        if part.type in _SAID_OF and all(isinstance(one, ir.Local) and one.name.startswith("#") for one in names):
+            yield part
+        yield from _mentioned(part)
 
 
 def _counts_of(formula: Term) -> Iterator[ir.Quantified]:

@@ -7,15 +7,18 @@ Nothing is refuted here. An obligation that fails does so in a state that need n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
-from thence.proofs.refinement.drawing import drawn, reader_of
+from thence.proofs.refinement.drawing import Reader, drawn, reader_of
+from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.false_parts import false_parts
 from thence.proofs.refinement.obligations import Claimed, claims, contradiction
+from thence.proofs.refinement.states import any_state
 from thence.proofs.refinement.trees import assumed
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
@@ -58,11 +61,11 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
         return unknown("no processes were found of which all is true that is known of them", facts)
     left = _left_at_first(session, found)
     if left and (len(left) > _FEW or not _all_proved(session, [each.obligation for each in left])):
-        return _not_proved(session, link, left, claimed, facts)
+        return _not_proved(session, link, known, left, claimed, facts)
     done = session.discharge(found, look_for_models=False)
     open_ = [each for each in done if not each.proved]
     if open_:
-        return _not_proved(session, link, open_, claimed, facts)
+        return _not_proved(session, link, known, open_, claimed, facts)
     everything = (*inductive.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     own = counted(len(found), "obligation")
@@ -91,6 +94,7 @@ def _all_proved(session: ProofSession, left: Sequence[Obligation]) -> bool:
 def _not_proved(
     session: ProofSession,
     link: ir.Link,
+    known: Sequence[ir.NamedFormula],
     left: Sequence[Discharge],
     claimed: Sequence[Claimed],
     facts: dict[str, Any],
@@ -106,6 +110,7 @@ def _not_proved(
     if model is not None:
         reader = reader_of(model)
         lines += [f"`{first.name}` fails in this state, which need not be reachable:", *drawn(link, first, reader)]
+        lines += _not_told(link, known, reader)
         claim = next(each.claim for each in claimed if each.obligation is first)
         lines += [] if claim is None else [f"  {line}" for line in false_parts(link, claim, reader)]
         return unknown(f"{reason}{more}", facts, "\n".join(lines))
@@ -113,3 +118,17 @@ def _not_proved(
     if blamed is not None and blamed.fragment.within:
         blamed = None  # with many that are open, --timeout was not tried, so it is not known whether time was missing
     return undecided(f"{reason}{more}", facts, "\n".join(lines), [blamed])
+
+
+def _not_told(link: ir.Link, known: Sequence[ir.NamedFormula], reader: Reader) -> list[str]:
+    """What is false in the state of a model though it is known to be true: of counts solvers are told a part only."""
+    state = any_state(link)
+    wrong: list[str] = []
+    for fact in (*Execution(link, state).invariants(state), *known):
+        with suppress(KeyError, Unsupported):  # what has no table in the model is not judged
+            if not reader.is_true(fact.body):
+                wrong.append(f"`{fact.name}`")
+    if not wrong:
+        return []
+    said = ", ".join(dict.fromkeys(wrong))
+    return [f"  this state cannot be: {said} is false in it; of invariants that count, solvers are told a part"]

@@ -21,6 +21,7 @@ from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverName
 from thence.proofs.solving.solver_worker import OUT_OF_EFFORT
 from thence.spec.verdict import Verdict
+from thence.spec.words import counted
 
 EFFORT = 1_000_000
 """Limit on each attempt without a hypothesis, in the solver's own measure of effort."""
@@ -43,7 +44,9 @@ class Attempt:
     @property
     def text(self) -> str:
         said = "proves it" if self.status == "unsat" else "finds that it does not follow"
-        return f"without {', '.join(self.without)}, {self.solver} {said}"
+        names = list(dict.fromkeys(self.without))  # hypotheses of one name differ in what they are said of
+        rest = f" and {counted(len(names) - FEW, 'other')}" if len(names) > FEW else ""
+        return f"without {', '.join(names[:FEW])}{rest}, {self.solver} {said}"
 
 
 @dataclass(frozen=True, slots=True)
