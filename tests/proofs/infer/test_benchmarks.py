@@ -23,6 +23,8 @@ LATER = (
     "toy_consensus",
     "client_server_database",
     "distributed_lock",
+    "quorum_register",
+    "echo_broadcast",
 )
 
 
@@ -37,8 +39,8 @@ def machine_of(name: str) -> ir.Machine:
     return machine
 
 
-def test_there_are_thirteen() -> None:
-    assert len(FILES) == 13 and {*SOON, *LATER} < {file.stem for file in FILES}
+def test_there_are_fifteen() -> None:
+    assert len(FILES) == 15 and {*SOON, *LATER} < {file.stem for file in FILES}
 
 
 @pytest.mark.parametrize("name", SOON)
@@ -69,7 +71,7 @@ def test_a_mutant_is_refuted_by_a_run(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["leader_ring", "toy_consensus"])
+@pytest.mark.parametrize("name", ["leader_ring", "toy_consensus", "quorum_register", "echo_broadcast"])
 def test_a_mutant_is_refuted_in_time(name: str) -> None:
     assert_refuted(name)
 

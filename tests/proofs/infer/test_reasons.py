@@ -55,7 +55,16 @@ def test_what_a_message_remembers_blocks_its_sender() -> None:
     assert BLOCKED in [show_expression(each) for each in reasons_of(send, subject)]
 
 
-UNIVERSE = {"process": 1, "message": 1, "node": 3, "quorum": 2, "value": 2, "ballot": 3}
+UNTOLD = "forall q. exists n. member(n, q) and not answered(n, r) and stored(n, v_)"
+"""That r cannot end before a node answers that has stored v."""
+
+
+def test_what_an_answer_tells() -> None:
+    """`end(r, q)` needs `answered(n, r)`, and an answer tells r of what its node has stored: not of more, or less."""
+    assert [each for each in said("quorum_register", "end") if each.startswith("forall q. ")] == [UNTOLD]
+
+
+UNIVERSE = {"process": 1, "message": 1, "node": 3, "quorum": 2, "value": 2, "ballot": 3, "read": 2}
 
 
 def start(subject: ir.Machine, chance: random.Random) -> Structure:
@@ -104,3 +113,41 @@ def test_what_is_lost_stays_lost(name: str) -> None:
         happened += len(gone)
         decided += sum(state.tables["decided"].values())
     assert happened > 50 and decided > 20
+
+
+def test_what_is_not_told_is_not_left_out() -> None:
+    """In random runs: a read of which every quorum has a node that has stored v and not answered, does not end without
+    v; once this is so, it is so until the read knows v."""
+    subject = machine("quorum_register")
+    end = next(each for each in actions(subject) if each.name == "end")
+    untold = compiled(next(each for each in reasons_of(end, subject) if show_expression(each) == UNTOLD), ["r", "v_"])
+    guards = {each.name: compiled(each.guard, [p.name for p in each.parameters]) for each in actions(subject)}
+    pairs = list(tuples([parameter.type for parameter in begun_before(subject).parameters], UNIVERSE))
+    seen = told = 0
+    for seed in range(60):
+        chance = random.Random(seed)
+        state = start(subject, chance)
+        owed: set[tuple[int, ...]] = set()
+        for _ in range(30):
+            enabled = [
+                (each, arguments)
+                for each in actions(subject)
+                for arguments in tuples([p.type for p in each.parameters], UNIVERSE)
+                if value_in(guards[each.name], state, *arguments)
+            ]
+            state = step(*chance.choice(enabled), state)
+            for v, r in pairs:
+                knows = bool(state.tables["saw"][r, v])
+                if (v, r) in owed and knows:
+                    owed.remove((v, r))
+                    told += 1
+                elif value_in(untold, state, r, v) and not knows:
+                    assert not state.tables["ended"][(r,)]
+                    owed.add((v, r))
+                assert (v, r) not in owed or value_in(untold, state, r, v)
+        seen += len(owed)
+    assert seen > 20 and told > 20
+
+
+def begun_before(subject: ir.Machine) -> ir.Symbol:
+    return next(each for each in symbols(subject) if each.name == "before")

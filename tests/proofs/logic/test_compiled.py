@@ -12,8 +12,9 @@ from thence.dsl.find import specification
 from thence.dsl.ir.types import BOOL, NAT
 from thence.dsl.load import library
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
-from thence.proofs.logic.compiled import compiled, compiled_row, value_in
+from thence.proofs.logic.compiled import compiled, compiled_choices, compiled_row, value_in
 from thence.proofs.logic.structure import Structure, evaluate, tuples
+from thence.proofs.machine.step_statements import split
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
 
@@ -50,6 +51,23 @@ def test_formulas_mean_the_same(name: str) -> None:
                 environment = dict(zip(names, arguments, strict=True))
                 said = evaluate(action.guard, structure, environment)
                 assert bool(value_in(function, structure, *arguments)) == said
+
+
+@pytest.mark.parametrize("name", ["mf", "rst", "skeen", "client_server", QUORUMS])
+def test_choices_are_the_arguments_of_which_the_guards_are_true(name: str) -> None:
+    machine = specification(name).machines[0]
+    chance = random.Random(name)
+    for structure in [arbitrary(machine, chance) for _ in range(6)]:
+        for action in actions(machine):
+            conditions = [part for guard in action.guards for part in split(guard.body)]
+            found = value_in(compiled_choices(conditions, action.parameters, 3), structure)
+            names = [parameter.name for parameter in action.parameters]
+            every = tuples([parameter.type for parameter in action.parameters], {**structure.universe, "nat": 3})
+            assert found == [
+                arguments
+                for arguments in every
+                if evaluate(action.guard, structure, dict(zip(names, arguments, strict=True)))
+            ]
 
 
 @pytest.mark.parametrize("reasons", [False, True])

@@ -16,7 +16,7 @@ from math import log2
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.infer.orders import as_premise, compares_variables
-from thence.proofs.infer.reasons import denied, parts
+from thence.proofs.infer.reasons import denied, operands, parts
 from thence.proofs.infer.vocabulary import Template, cost
 from thence.proofs.logic.compiled import Compiled, compiled_row, value_in
 from thence.proofs.logic.formula import (
@@ -195,13 +195,6 @@ def _some(atom: ir.Expr, affirmed: bool) -> tuple[ir.Bound, ir.Expr] | None:
     if affirmed or atom.kind != "forall":
         return None
     return bound, denied(atom.body)
-
-
-def operands(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:
-    """What the connective joins, however it is nested."""
-    if isinstance(expr, ir.Connective) and expr.operator == operator:
-        return (*operands(expr.left, operator), *operands(expr.right, operator))
-    return (expr,)
 
 
 def _ordered(atom: ir.Expr) -> ir.Expr:

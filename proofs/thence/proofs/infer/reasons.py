@@ -145,7 +145,9 @@ def _impossible(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
 
     Where `decide(v, q)` needs `forall n. member(n, q) implies vote(n, v)`, and only an n with `not voted(n)` votes,
     v is lost if of every q somebody has voted otherwise: `forall q. exists n. member(n, q) and not vote(n, v) and
-    voted(n)`.
+    voted(n)`. Or it cannot have the effect before something else is known: where `end(r, q)` needs an answer of each
+    member of q, and an answer of n passes on `stored(n, v)`, r does not end without v while of every q somebody who has
+    stored v has not answered.
     """
     marks = [update for update in action.updates if update.value == TRUE]
     effect = {name for update in marks for argument in update.arguments for name in free_locals(argument)}
@@ -155,33 +157,48 @@ def _impossible(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
             if not isinstance(part, ir.Quantified) or part.kind != "forall":
                 continue
             needed = part.body.right if _is_implication(part.body) else part.body
-            for gone in _closed_to(needed, machine):
+            if not isinstance(needed, ir.Apply):
+                continue
+            for gone in (*_closed_to(needed, machine), *_told_by(needed, machine)):
                 body = ir.Quantified(BOOL, "exists", part.variables, conj((denied(part.body), gone)))
                 free = free_locals(body).keys()
-                if free & effect and free <= parameters.keys():
+                if free & effect:
                     hidden = [parameters[name] for name in parameters if name in free - effect]
                     yield forall(hidden, body)
 
 
-def _closed_to(needed: ir.Expr, machine: ir.Machine) -> Iterator[ir.Expr]:
+def _closed_to(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:
     """What forbids a transition that would make the relation true: relations that it needs to be false."""
-    if not isinstance(needed, ir.Apply):
-        return
+    for action, named in _makers(needed, machine):
+        for guard in action.guards:
+            for part in split(guard.body):
+                if isinstance(part, ir.Not) and isinstance(part.operand, ir.Apply):
+                    atom = part.operand
+                    if atom.symbol != needed.symbol and free_locals(atom).keys() <= named.keys():
+                        yield substitute(atom, named)
+
+
+def _makers(needed: ir.Apply, machine: ir.Machine) -> Iterator[tuple[Action, dict[str, ir.Expr]]]:
+    """The transitions that make a relation true of its arguments; by the names of parameters, these arguments."""
     for action in actions(machine):
         for update in action.updates:
-            if update.symbol != needed.symbol or update.value != TRUE or update.binders:
-                continue
-            named = {
-                argument.name: value
-                for argument, value in zip(update.arguments, needed.arguments, strict=True)
-                if isinstance(argument, ir.Local)
-            }
-            for guard in action.guards:
-                for part in split(guard.body):
-                    if isinstance(part, ir.Not) and isinstance(part.operand, ir.Apply):
-                        atom = part.operand
-                        if atom.symbol != needed.symbol and free_locals(atom).keys() <= named.keys():
-                            yield substitute(atom, named)
+            if update.symbol == needed.symbol and update.value == TRUE and not update.binders:
+                pairs = zip(update.arguments, needed.arguments, strict=True)
+                yield action, {name.name: value for name, value in pairs if isinstance(name, ir.Local)}
+
+
+def _told_by(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:
+    """Facts that a transition passes on when it makes the relation true: `stored(n, v)`, where `answer(n, r)` says
+    `forall v: saw(r, v) := saw(r, v) or stored(n, v)`."""
+    own = {symbol.name for symbol in machine.symbols}
+    for action, named in _makers(needed, machine):
+        for update in (each for each in action.updates if each.symbol in own):
+            binders = {binder.name: ir.Local(binder.type, f"{binder.name}_") for binder in update.binders}
+            for fact in operands(update.value, "or"):
+                if isinstance(fact, ir.Apply) and fact.type == BOOL and fact.symbol != update.symbol:
+                    free = free_locals(fact).keys()
+                    if free & binders.keys() and free & named.keys() and free <= {*named, *binders}:
+                        yield substitute(fact, {**named, **binders})
 
 
 def _replaced(expr: ir.Expr, old: ir.Expr, new: ir.Expr) -> ir.Expr:
@@ -199,6 +216,13 @@ def _is_conjunction(expr: ir.Expr) -> bool:
 
 def _is_implication(expr: ir.Expr) -> TypeGuard[ir.Connective]:
     return isinstance(expr, ir.Connective) and expr.operator == "implies"
+
+
+def operands(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:
+    """What the connective joins, however it is nested."""
+    if isinstance(expr, ir.Connective) and expr.operator == operator:
+        return (*operands(expr.left, operator), *operands(expr.right, operator))
+    return (expr,)
 
 
 def parts(expr: ir.Expr) -> Iterator[ir.Expr]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort
-from thence.proofs.logic.compiled import Compiled, compiled, value_in
-from thence.proofs.logic.formula import TRUE, Unsupported, conj, equal, free_locals, negation
+from thence.proofs.logic.compiled import Compiled, compiled, compiled_choices, value_in
+from thence.proofs.logic.formula import Unsupported, conj, equal, free_locals, negation
 from thence.proofs.logic.structure import Structure, Table, Value, elements, tuples
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.step_statements import split
 from thence.proofs.machine.transitions import Action, actions, free_at_first, initial, step, symbols
 from thence.proofs.machine.universe import universe_of
 from thence.proofs.solving.finite_models import Problem
@@ -56,8 +57,7 @@ class Samples:
 @dataclass(frozen=True, slots=True)
 class _Step:
     action: Action
-    guard: Compiled
-    arguments: tuple[tuple[int, ...], ...]
+    enabled: Compiled
 
 
 class Sampler:
@@ -82,7 +82,7 @@ class Sampler:
         self._chance = random.Random(seed)
         whole = universe_of(machine, universe)
         self.samples = Samples(whole)
-        self._steps = [_possible(action, whole) for action in actions(machine)]
+        self._steps = [_possible(action) for action in actions(machine)]
         self._known: dict[object, int] = {}
         self._visits: list[int] = []
         self._fired = {step.action.name: 1 for step in self._steps}
@@ -121,16 +121,12 @@ class Sampler:
         for _ in range(LENGTH):
             self._visits[at] += 1
             state = self.samples.states[at]
-            choices = [
-                (each, enabled)
-                for each in self._steps
-                if (enabled := [arguments for arguments in each.arguments if value_in(each.guard, state, *arguments)])
-            ]
+            choices = [(each, enabled) for each in self._steps if (enabled := value_in(each.enabled, state))]
             if not choices:
                 return
             weights = [self._fired[each.action.name] ** -0.5 for each, _ in choices]
             ((chosen, possible),) = self._chance.choices(choices, weights)
-            arguments = self._chance.choice(possible)
+            arguments: tuple[int, ...] = self._chance.choice(possible)
             try:
                 after = step(chosen.action, arguments, state)
             except Unsupported:
@@ -259,10 +255,9 @@ class Sampler:
         return None if outcome.model is None else outcome.model.structure
 
 
-def _possible(action: Action, universe: Mapping[str, int]) -> _Step:
-    guard = compiled(conj(guard.body for guard in action.guards) or TRUE, [each.name for each in action.parameters])
-    bounded = {**universe, "nat": ARGUMENTS_BELOW}
-    return _Step(action, guard, tuple(tuples([each.type for each in action.parameters], bounded)))
+def _possible(action: Action) -> _Step:
+    conditions = [part for guard in action.guards for part in split(guard.body)]
+    return _Step(action, compiled_choices(conditions, action.parameters, ARGUMENTS_BELOW))
 
 
 def _key(state: Structure) -> object:

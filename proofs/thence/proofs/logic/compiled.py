@@ -39,6 +39,30 @@ def compiled_row(atoms: Sequence[ir.Expr], variables: Sequence[ir.Variable]) -> 
     return _made(("U", "T"), [*row.tables, *lines], atoms)
 
 
+def compiled_choices(conditions: Sequence[ir.Expr], variables: Sequence[ir.Variable], numbers_below: int) -> Compiled:
+    """A function of a universe and tables: the assignments to the variables of which all conditions are true, in order.
+
+    Each condition is evaluated in the outermost loop that has its variables. Numbers are assigned from 0 to below the
+    bound.
+
+    Raises: Unsupported where a condition counts numbers, or adds two of all, or there are more than 20 variables.
+    """
+    names = dict(_renamed([variable.name for variable in variables]))
+    within = {variable.name: depth for depth, variable in enumerate(variables, 1)}
+    tests: list[list[str]] = [["True"] for _ in range(len(variables) + 1)]
+    for condition in conditions:
+        tests[max((within[name] for name in free_locals(condition)), default=0)].append(_code(condition, names))
+    lines = ["found = []", f"if not ({' and '.join(tests[0])}): return found"]
+    for depth, variable in enumerate(variables):
+        indent = "    " * depth
+        every = f"range({numbers_below})" if variable.type == NAT else _elements(variable.type)
+        lines.append(f"{indent}for {names[variable.name]} in {every}:")
+        lines.append(f"{indent}    if not ({' and '.join(tests[depth + 1])}): continue")
+    assigned = "".join(f"{names[variable.name]}, " for variable in variables)
+    lines += [f"{'    ' * len(variables)}found.append(({assigned}))", "return found"]
+    return _made(("U", "T"), lines, conditions)
+
+
 def value_in(function: Compiled, structure: Structure, *arguments: Value) -> Any:
     """The value of a compiled formula in a structure."""
     return function(structure.universe, structure.tables, *arguments)
