@@ -23,8 +23,8 @@ from thence.dsl.ir.constants import values_of
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import NAT
 from thence.dsl.run import execute
+from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.scoped import in_scope
-from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Resources, Storage
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.fairness.fairness import is_decided_at_rest
@@ -282,7 +282,7 @@ MANNERS = (
 @dataclass(slots=True)
 class Tally:
     """How many protocols were compared, violated something, and were reduced; how often layers were kept, and states in
-    files that showed a violation; in how many the application may have to wait.
+    files that showed a violation; in how many the application may have to wait, and nobody lacked an identity.
     """
 
     compared: int = 0
@@ -291,6 +291,7 @@ class Tally:
     by_layers: int = 0
     in_files: int = 0
     guarded: int = 0
+    saturated: int = 0
 
 
 def compare(
@@ -305,7 +306,7 @@ def compare(
     watched = ("total_order", "causally_ordered") if workload.processes == 3 else ("total_order",)
     protocol = replace(protocol, properties=(*protocol.properties, *watched))
     asked = frozenset((*judged, *(formula.name for formula in protocol.formulas)))
-    request = ExplorationRequest(System(protocol, workload), asked, limit=most)
+    request = ExplorationRequest(system_of(protocol, workload), asked, limit=most)
     tally.guarded += request.system.interpreter.has_guard
     assert why_not(request.system) is None
     interpretation = Interpretation(request)
@@ -314,6 +315,7 @@ def compare(
         return
     tally.compared += 1
     tally.violating += bool(expected.violations)
+    tally.saturated += expected.saturated
     states = set(interpretation.origins)
     for manner in manners:
         memory = 1 << 21 if manner.storage == "disk" else None
@@ -322,6 +324,7 @@ def compare(
         chosen = ExplorationRequest(
             request.system, asked - {"delivered"} if apart else asked, resources=resources,
             reductions=frozenset(manner.reductions), storage=manner.storage,
+            limit=None if workload.ends else 20 * most,
         )  # fmt: skip
         try:
             engine = NativeEngine(chosen)
@@ -343,7 +346,7 @@ def assert_same(
 ) -> None:
     """What native code finds is what the interpreter does; under the reduction, up to names. `apart`: not judged."""
     assert engine.refuted == expected.violations.keys() - apart, manner
-    assert found.depth == expected.depth, manner
+    assert (found.depth, found.saturated) == (expected.depth, expected.saturated), manner
     if found.reductions:
         assert found.states <= expected.states, manner
     else:

@@ -20,7 +20,7 @@ from thence.dsl.run.scoped import asked_of
 from thence.proofs.explore.exploration import STORAGES, Engine, Progress, Resources
 from thence.proofs.native.kept_search import NotOnDisk
 from thence.proofs.native.progress_measure import NoMeasure
-from thence.proofs.scopes.scopes import Options, explore_scope, judgeable
+from thence.proofs.scopes.scopes import LIVE, Options, explore_scope, judgeable, judged_in
 from thence.spec.verdict import Result, Verdict
 
 ANY_NUMBER = "any number of messages"
@@ -203,7 +203,7 @@ def explored(chosen: Sequence[Target], properties: Sequence[str], options: Optio
         for name in properties:
             known(name, judgeable(target.protocol, target.workload), "property")
     crew = options.resources.crew
-    refused = _interpreted_anyway(chosen, properties, options.engine if crew is None else "native")
+    refused = _interpreted_anyway(chosen, properties, options if crew is None else replace(options, engine="native"))
     found: list[tuple[Target, Explored]] = []
     silent: list[Target] = []
     interrupted = False
@@ -212,7 +212,7 @@ def explored(chosen: Sequence[Target], properties: Sequence[str], options: Optio
         interrupted = True
         with suppress(KeyboardInterrupt):
             how = replace(options, engine="interpreted") if at in refused else _in_folder(options, target)
-            results = _explore_scope(target, properties or _asked(target), how)
+            results = _explore_scope(target, _judged(target, properties), how)
             interrupted = any("interrupted" in str(each.facts.get("unknown", "")) for each in results)
             silent += [] if results or interrupted else [target]
         found += [(target, _about(target, result)) for result in results]
@@ -230,18 +230,24 @@ def explored(chosen: Sequence[Target], properties: Sequence[str], options: Optio
     return Exploration(statements, complete=not interrupted, targets=tuple(target for target, _ in found), notes=notes)
 
 
-def _interpreted_anyway(chosen: Sequence[Target], properties: Sequence[str], engine: Engine) -> dict[int, str]:
+def _interpreted_anyway(chosen: Sequence[Target], properties: Sequence[str], options: Options) -> dict[int, str]:
     """Where native code is asked for: the targets, by position, that it cannot take, and why.
 
     Raises:
         BadRequest: if it can take none.
     """
-    if engine not in ("native", "both"):
+    if options.engine not in ("native", "both"):
         return {}
     from thence.proofs.native.engine import why_not
 
-    asked = [asked_of(target.protocol, properties) if properties else target.protocol for target in chosen]
-    reasons = [why_not(system_of(one, target.workload)) for one, target in zip(asked, chosen, strict=True)]
+    def reason(target: Target) -> str | None:
+        judged = _judged(target, properties) or judged_in(target.protocol, target.workload, target.expects)
+        if not target.workload.ends and set(judged) == {LIVE}:
+            return "messages are sent for ever, and the interpreter looks for fair runs"
+        asked = asked_of(target.protocol, properties) if properties else target.protocol
+        return why_not(system_of(asked, target.workload), options.storage)
+
+    reasons = [reason(target) for target in chosen]
     refused = {at: reason for at, reason in enumerate(reasons) if reason is not None}
     if len(refused) == len(chosen):
         raise BadRequest(f"native code cannot explore {chosen[0].subject}: {reasons[0]}")
@@ -272,10 +278,12 @@ def _explore_scope(target: Target, properties: Collection[str], how: Options) ->
         raise BadRequest(f"{asked}: {target.subject}: {error}") from error
 
 
-def _asked(target: Target) -> Collection[str]:
-    """What a mutant's expectations name in that workload, so that the verdicts have something to be held against."""
-    if "/" not in target.subject:
-        return ()
+def _judged(target: Target, properties: Collection[str]) -> Collection[str]:
+    """What is asked for; of a mutant, if nothing is, what its expectations name in that workload, so that the verdicts
+    have something to be held against. Empty: what is usual.
+    """
+    if properties or "/" not in target.subject:
+        return properties
     judged = judgeable(target.protocol, target.workload)
     return tuple(dict.fromkeys(name for expect in target.expects for name in expect.names if name in judged))
 

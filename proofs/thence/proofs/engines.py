@@ -134,7 +134,7 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
     from thence.proofs.native.symmetry import COMPARES, compares_processes
 
     system, limit = request.system, request.limit
-    reason = why_not(system)
+    reason = why_not(system, request.storage)
     if reason is not None:
         result = Interpretation(request).run()
         few = result.complete and result.states <= SMALL and not by_name

@@ -150,3 +150,46 @@ scope s of p:
         system = system_of(found.protocols[0], found.scopes[0].workload)
         sent = system.apply(system.initial(), next(system.application_sends(system.initial()))).state
         assert any(action.kind == "tick" for action in system.enabled(sent)) is fires
+
+
+def test_an_identity_is_not_free_while_the_order_of_deliveries_refers_to_it(
+    specify: Callable[[str], ir.Specification],
+) -> None:
+    """Otherwise the message that is meant could be taken for a later one."""
+    text = """\
+protocol p:
+  delivery broadcast
+  network reliable, reordering
+  message MSG(m: message) carries m
+  on causal_send(m):
+    for p in m.dsts: send MSG(m) to p
+  on receive MSG(m) from j: deliver m
+  property total_order
+"""
+    others = tuple(tuple(other for other in range(4) if other != process) for process in range(4))
+    workload = ir.Workload(
+        4, (1, 1, 0, 0), others, groups=tuple((each,) for each in others), sending=ir.ForEver((0, 1, 0, 0))
+    )
+    system = ReusedIdentities(specify(text).protocols[0], workload)
+    state, found = system.initial(), list[str]()
+
+    def arrives(source: int, target: int) -> None:
+        nonlocal state
+        (arrival,) = (
+            action for action in system.enabled(state)
+            if action.kind == "receive" and action.process == target and system.packet(action.packet).src == source
+        )  # fmt: skip
+        outcome = system.apply(state, arrival)
+        state = outcome.state
+        found.extend(finding.property for finding in outcome.findings)
+
+    for process in (0, 1):
+        (send,) = (action for action in system.application_sends(state) if action.process == process)
+        state = system.apply(state, send).state
+    for source, target in ((0, 2), (1, 2), (1, 0), (1, 3)):
+        arrives(source, target)
+    assert [entry.message.src for entry in state.history.pending] == [0] and state.history.order
+    assert not list(system.application_sends(state))
+    arrives(0, 3)
+    assert found == ["total_order"]
+    assert [action.process for action in system.application_sends(state)] == [1]

@@ -109,10 +109,10 @@ def test_whether_something_happens_again_is_unknown(specify: Specify, monkeypatc
 
 def test_reasons_name_what_is_there(specify: Specify) -> None:
     """Where the interpreter explores, it is said why; and where processes are compared, no engine could rename them."""
-    scope = ir.Workload(2, (1, 0), ((1,), (0,)), sending=ir.Finite(prompt=True))
+    scope = ir.Workload(2, (1, 0), ((1,), (0,)), sending=ir.Finite(prompt=True, reactive=True))
     asked = ["deadlock_free"]
     waiting = explore(specify(GATED).protocols[0], scope, asked, limit=50, method=Method(reductions=["symmetry"]))
-    assert waiting.refused == {"symmetry": "sends are prompt"}
+    assert waiting.refused == {"symmetry": "sends are prompt, and inside deliveries, too"}
     ordered = GATED.replace("n := n + 1", "if self < 1: n := n + 1").replace("self < 1", "forall p. self <= p")
     compared = explore(specify(ordered).protocols[0], scope, asked, limit=50, method=Method(reductions=["symmetry"]))
     assert "compares processes" in compared.refused["symmetry"]

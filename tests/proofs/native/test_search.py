@@ -10,10 +10,11 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
 from thence.proofs.explore import exploration
-from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Method, Progress, Resources
+from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Method, Progress, Resources
 from thence.proofs.native import engine as engines
 from thence.proofs.native import sieve, state_store, tables, workers
 from thence.proofs.native.code.cells import Shared
@@ -178,6 +179,22 @@ def test_why_not_native(library: Library) -> None:
     assert engines.why_not(System(protocol, TWO)) is None
     many = System(protocol, ir.Workload(2, (65, 0), ((1,), (0,))))
     assert engines.why_not(many) == "there are 65 messages, native code takes 64"
+
+
+def test_why_not_native_where_messages_are_sent_in_another_way(library: Library) -> None:
+    protocol = library("mf").protocols[0]
+
+    def reasons(sending: ir.Sending) -> list[str | None]:
+        system = system_of(protocol, replace(TWO, sending=sending))
+        return [engines.why_not(system, storage) for storage in STORAGES]
+
+    endless, prompt = "messages are sent for ever", "sends are prompt"
+    assert reasons(ir.ForEver(TWO.sends)) == [None, endless, endless]
+    assert reasons(ir.Finite(prompt=True)) == [None, prompt, prompt]
+    assert set(reasons(ir.AnyNumber())) == {endless}
+    assert engines.why_not(system_of(protocol, replace(TWO, sending=ir.Finite(prompt=True, reactive=True)))) == (
+        "sends are prompt, and inside deliveries, too"
+    )
 
 
 def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,9 @@
 """A system in which messages are sent for ever: an identity is used again once nothing refers to it.
 
 A process that sends for ever has a fixed number of identities. One is free when its message has been delivered
-everywhere and no local state and no packet mentions it; the oldest free one is used next. Runs have
-any length, and the states are finitely many wherever the protocol's own data are. The history stays exact: its masks
-hold undelivered messages only, and those keep their identities.
+everywhere, and no local state, no packet and no pair of `History.order` mentions it; the oldest free one is used next.
+Runs have any length, and the states are finitely many wherever the protocol's own data are. The history stays exact:
+its masks hold undelivered messages only, and those keep their identities.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from thence.dsl.run.actions import Action, Outcome, State
 from thence.dsl.run.causality import sent
 from thence.dsl.run.execute import Sent
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Fault, Message, messages_in, most_elements
+from thence.dsl.run.values import Fault, Message, Value, messages_in, most_elements
 from thence.spec.user_error import UserError
 
 
@@ -62,8 +62,12 @@ class ReusedIdentities(System):
 
     def _has_capacity(self, state: State) -> bool:
         """Whether the scope allows processes that send for ever to send now: no collection is full."""
-        capacity = self.workload.capacity
-        return capacity is None or all(self._most_elements(local) < capacity for local in state.locals)
+        return self.workload.capacity is None or not any(map(self.is_full, state.locals))
+
+    def is_full(self, local: int) -> bool:
+        """Whether some collection of a local state has as many elements as the scope's `capacity`, which it has."""
+        assert self.workload.capacity is not None
+        return self._most_elements(local) >= self.workload.capacity
 
     def _most_elements(self, local: int) -> int:
         largest = self._largest.get(local)
@@ -96,16 +100,16 @@ class ReusedIdentities(System):
             return True
         for destinations in self.workload.choices(process):
             action = Action("send", process, destinations)
-            if self._goes_at_once(state, action, Message(process, number, destinations)):
+            if self.goes_at_once(state.locals[process], action, Message(process, number, destinations)):
                 return True
         return False
 
     def _is_prompt(self, state: State, action: Action) -> bool:
-        return self._goes_at_once(state, action, self._message(state, action))
+        return self.goes_at_once(state.locals[action.process], action, self._message(state, action))
 
-    def _goes_at_once(self, state: State, action: Action, message: Message) -> bool:
+    def goes_at_once(self, local: int, action: Action, message: Message) -> bool:
         """Whether the message would be network-sent in the same step. A fault counts: it is to be seen."""
-        known = self.local_step(action.process, state.locals[action.process], action, message)
+        known = self.local_step(action.process, local, action, message)
         if isinstance(known, Fault):
             return True
         return any(isinstance(each, Sent) and self.carried(each) == message for each in known[1])
@@ -141,19 +145,30 @@ class ReusedIdentities(System):
     def _free(self, state: State, process: int) -> int | None:
         """The first identity of the process that nothing refers to."""
         used = {entry.message.number for entry in state.history.pending if entry.message.src == process}
+        used |= {late.number for _, late in state.history.order if late.src == process}
         for number in state.locals:
-            used |= {nth for src, nth in self._mentions(self._in_locals, number) if src == process}
+            used |= {nth for src, nth in self.mentioned_in_local(number) if src == process}
         for number in state.network:
-            used |= {nth for src, nth in self._mentions(self._in_packets, number) if src == process}
+            used |= {nth for src, nth in self.mentioned_in_packet(number) if src == process}
         return next((nth for nth in range(self.workload.identities(process)) if nth not in used), None)
 
-    def _mentions(self, known: dict[int, frozenset[tuple[int, int]]], number: int) -> frozenset[tuple[int, int]]:
-        """The messages inside a local state or a packet."""
-        found = known.get(number)
+    def mentioned_in_local(self, number: int) -> frozenset[tuple[int, int]]:
+        """The messages inside a local state: sender and number."""
+        found = self._in_locals.get(number)
         if found is None:
-            value = self.local(number) if known is self._in_locals else self.packet(number).arguments
-            found = known[number] = frozenset((message.src, message.number) for message in messages_in(value))
+            found = self._in_locals[number] = _mentions(self.local(number))
         return found
+
+    def mentioned_in_packet(self, number: int) -> frozenset[tuple[int, int]]:
+        """The messages inside a packet: sender and number."""
+        found = self._in_packets.get(number)
+        if found is None:
+            found = self._in_packets[number] = _mentions(self.packet(number).arguments)
+        return found
+
+
+def _mentions(value: Value) -> frozenset[tuple[int, int]]:
+    return frozenset((message.src, message.number) for message in messages_in(value))
 
 
 def system_of(protocol: ir.Protocol, workload: ir.Workload) -> System:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
+from thence.dsl import ir
 from thence.dsl.ir.observability import judged_in_states, judged_in_steps
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
 from thence.dsl.run.actions import State
 from thence.dsl.run.choices import TooManyOutcomes
+from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
 from thence.dsl.run.quiescence import MOST_SETTLING, Unsettled, blocked, completed, stuck
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault
@@ -24,7 +26,9 @@ from thence.proofs.explore.exploration import (
     ExplorationRequest,
     Progress,
     Resources,
+    Storage,
     replayed,
+    saturated,
     starving,
 )
 from thence.proofs.explore.reductions import REDUCTIONS
@@ -32,7 +36,7 @@ from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.fairness.tails import Tails
 from thence.proofs.fairness.termination import packets_end
 from thence.proofs.links.following import companion_of
-from thence.proofs.native.code.cells import MOST_INVARIANTS, MOST_PROMISED
+from thence.proofs.native.code.cells import CROWDED, MOST_INVARIANTS, MOST_PROMISED
 from thence.proofs.native.counterexamples import Counterexamples
 from thence.proofs.native.disk_search import DiskSearch
 from thence.proofs.native.invariants import LocalJudge, is_partial, judged_locally, names_of_steps
@@ -84,10 +88,14 @@ class Sample:
         return Capacity((16 * self.local_states).bit_length(), packet_bits, self.in_flight + 4, follower_bits)
 
 
-def why_not(system: System) -> str | None:
-    """Why native code cannot explore this, if so."""
-    if type(system) is not System:
-        return "sends are prompt" if system.workload.ends else "messages are sent for ever"
+def why_not(system: System, storage: Storage = "exact") -> str | None:
+    """Why native code cannot explore this, with its states stored so, if so."""
+    unusual = _unusual(system)
+    unlimited = isinstance(system.workload.sending, ir.AnyNumber)
+    if unusual is not None and (storage != "exact" or system.companion is not None or unlimited):
+        return unusual
+    if system.workload.prompt and system.workload.reactive:
+        return "sends are prompt, and inside deliveries, too"
     if system.promises is not None and len(system.promises.instances) > MOST_PROMISED:
         promised = f"{len(system.promises.instances)} promises, each for some processes"
         return f"there are {promised}, native code takes {MOST_PROMISED}"
@@ -100,6 +108,13 @@ def why_not(system: System) -> str | None:
     return None
 
 
+def _unusual(system: System) -> str | None:
+    """What is unusual about the way in which messages are sent, if anything is."""
+    if not isinstance(system, ReusedIdentities):
+        return None
+    return "sends are prompt" if system.workload.ends else "messages are sent for ever"
+
+
 def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> Exploration:
     """Explores by native code. The runs that show violations are those that one thread shows, whoever met them.
 
@@ -107,7 +122,7 @@ def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> 
         ValueError: where native code cannot take the scope; `why_not` tells. NoMeasure and NotOnDisk, which are such:
             where it cannot be stored so.
     """
-    reason = why_not(request.system)
+    reason = why_not(request.system, request.storage)
     if reason is not None:
         raise ValueError(reason)
     started, sizes = time.perf_counter(), request.system.sizes
@@ -133,7 +148,7 @@ def _look_again(request: ExplorationRequest, engine: NativeEngine, capacity: Cap
     """
     result = engine.result
     result.unshown = frozenset(engine.suspects)
-    system, companion = System(request.system.protocol, request.system.workload), companion_of(request.system)
+    system, companion = system_of(request.system.protocol, request.system.workload), companion_of(request.system)
     system.steps.adopt(request.system.steps, sizes)
     if companion is not None:
         system.companion = companion.again(system)
@@ -224,8 +239,9 @@ class NativeEngine:
         """The symmetry of the system, where it is asked for, there is any, and nothing speaks against it so far."""
         if "symmetry" not in self._reducing:
             return None
-        if self._shape.places > 1:
-            self._refuse("symmetry", "the application follows programs")
+        unusual = _unusual(self.request.system)
+        if self._shape.places > 1 or unusual is not None:
+            self._refuse("symmetry", unusual or "the application follows programs")
             return None
         if self._shape.owed:
             self._refuse("symmetry", "what is promised, and open, has the names of processes")
@@ -290,6 +306,7 @@ class NativeEngine:
                 pass
             self._keep()
             self.result.complete = True
+            self.result.saturated = self._saturated()
         except Stopped as stopped:
             self.result.why_incomplete = str(stopped)
         except OutOfMemory:
@@ -317,6 +334,16 @@ class NativeEngine:
         store, symmetry = search.store, self.symmetry
         states = (store.state(number) for number in store.numbers())
         keep(self.request.system, states, () if symmetry is None else symmetry.group)
+
+    def _saturated(self) -> bool:
+        """Whether no sender lacked an identity; the interpreter confirms that one did."""
+        system, search = self.request.system, self.search
+        assert search is not None
+        if CROWDED in search.found:
+            for _ in system.application_sends(search.store.state(search.found[CROWDED])):
+                pass
+            assert not saturated(system), "the interpreter finds an identity that is free"
+        return saturated(system)
 
     def _attempt(self) -> bool:
         """One search; whether it comes to its end. Where it must start again, the cause is removed.
@@ -424,7 +451,7 @@ class NativeEngine:
         if self.request.progress is None or now - last < exploration.PROGRESS_SECONDS or result.states < most:
             return
         if not last:
-            self._expected_depth = expected_depth(System(self.request.system.protocol, self.request.system.workload))
+            self._expected_depth = expected_depth(system_of(self.request.system.protocol, self.request.system.workload))
         self._reported = (now, result.states)
         self.request.progress(
             Progress(
@@ -479,7 +506,9 @@ class NativeEngine:
 
     def _silent(self) -> Kind:
         """States in which nothing can arrive: nothing is in flight, or programs keep it from arriving."""
-        fields = ("locals", "sends", "ticks")
+        fields: tuple[str, ...] = ("locals", "sends", "ticks")
+        if self._shape.identities:
+            fields += ("due", "order")  # the identities that are in use
         return (("network", *fields), Quiet.NOT_ONLY) if self._shape.places > 1 else (fields, Quiet.SILENT)
 
     def _with_tails(self, *, quiet: bool) -> Kind:
@@ -495,7 +524,11 @@ class NativeEngine:
     @property
     def _counted_in_tails(self) -> tuple[str, ...]:
         fairness = self._tails[DELIVERED].fairness
-        return (*["sends"] * fairness.send, *["ticks"] * bool(fairness.inputs))
+        return (
+            *["sends"] * fairness.send,
+            *["ticks"] * bool(fairness.inputs),
+            *["order"] * bool(self._shape.identities),
+        )
 
     @property
     def _is_fair_to_packets(self) -> bool:

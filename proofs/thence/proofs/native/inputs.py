@@ -43,7 +43,7 @@ class Inputs:
         self._numbered += [
             Input(Action("send", process, choice), Message(process, number, choice))
             for process in range(shape.processes)
-            for number in range(shape.sends[process])
+            for number in range(shape.numbers[process])
             for choice in shape.choices[process]
         ]
 

@@ -38,13 +38,14 @@ class Shape:
 
     Attributes:
         choices: for each process, the sets of destinations among which the environment chooses.
-        timers: for each timer, how often that of a process may fire; None: at any time when no packet is in flight.
+        timers: for each timer, how often that of a process may fire; None: at any time when no packet is in flight, or
+            at any time at all, see `restless`.
         inputs: for each input, how often each process may have it, and with how many choices of arguments.
         ordered: whether the history has the order of deliveries.
         overtakes: whether the history has what was overtaken.
         chooses: whether the protocol chooses in a local step.
         reactive: whether the application may send inside a delivery, and sends at all.
-        guarded: whether the protocol lets the application wait (`when`), or programs do.
+        guarded: whether the protocol lets the application wait (`when`), or programs or prompt sends do.
         owed: how many promises there are, each for some processes.
         joint: whether something is judged by the states of several processes at once, see `Together`.
         acts: whether formulas about actions are.
@@ -52,6 +53,11 @@ class Shape:
         places: how many places programs have. Where there are some, the number of a local state in a packed state is
             that of the interpreter's local state times `places`, plus the place in the process's program.
         followed: whether a companion follows each step.
+        identities: for each process, with how many identities it sends for ever; 0: it sends a fixed number of
+            messages. Empty where all do so.
+        prompt: whether a message is sent only if the protocol network-sends it at once.
+        bounded: whether processes that send for ever wait while a collection is full.
+        restless: whether timers fire at any moment, without a limit.
     """
 
     processes: int
@@ -73,6 +79,10 @@ class Shape:
     acts: bool = False
     flying: bool = False
     followed: bool = False
+    identities: tuple[int, ...] = ()
+    prompt: bool = False
+    bounded: bool = False
+    restless: bool = False
 
     @property
     def bases(self) -> tuple[int, ...]:
@@ -83,6 +93,15 @@ class Shape:
     def messages(self) -> int:
         """How many messages can be sent."""
         return sum(self.sends)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """For each process, how many numbers a message of it may have in a local step.
+
+        Where sends are prompt, a process that has no free identity is asked whether it would send with one more.
+        """
+        endless = self.identities or (0,) * self.processes
+        return tuple(sends + (self.prompt and bool(own)) for sends, own in zip(self.sends, endless, strict=True))
 
     @property
     def counted(self) -> tuple[int, ...]:
@@ -128,15 +147,19 @@ def shape_of(system: System) -> Shape:
     choices = [_choices(system, process) if workload.sends[process] else () for process in range(count)]
     longest = max((len(program) for program in workload.programs if program is not None), default=0)
     limits = tuple(map(workload.ticks_of, system.interpreter.timers))
+    assert workload.ends or all(workload.identities(each) <= workload.sends[each] for each in range(count))
     return Shape(
         count, tuple(workload.sends), tuple(tuple(dict.fromkeys(each)) for each in choices), limits,
         tuple((use.limits, len(use.choices)) for use in workload.inputs), workload.duplicates, workload.losses,
         not system.protocol.network.reordering, "total_order" in system.protocol.properties,
         "causally_ordered" in system.protocol.properties, system.interpreter.chooses,
         workload.reactive and any(workload.sends),
-        system.interpreter.has_guard or bool(workload.programs), 1 + max(1, longest) if workload.programs else 1,
+        system.interpreter.has_guard or bool(workload.programs) or workload.prompt,
+        1 + max(1, longest) if workload.programs else 1,
         0 if system.promises is None else len(system.promises.instances), is_joint(system),
         acts_jointly(system), sees_network(judged_in_steps(system.protocol)), system.companion is not None,
+        () if workload.ends else tuple(map(workload.identities, range(count))), workload.prompt,
+        workload.capacity is not None, system.ticks_at_any_moment,
     )  # fmt: skip
 
 

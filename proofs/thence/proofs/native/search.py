@@ -10,7 +10,7 @@ from thence.dsl.ir.properties import DELIVERED, LINK
 from thence.dsl.run.actions import State
 from thence.proofs.explore.exploration import ExplorationRequest, Storage
 from thence.proofs.fairness.fairness import is_decided_at_rest
-from thence.proofs.native.code.cells import BLOCK, FINDINGS, Shared
+from thence.proofs.native.code.cells import BLOCK, CROWDED, FINDINGS, Shared
 from thence.proofs.native.code.kernel import compile_kernel
 from thence.proofs.native.layout import Capacity, Layout
 from thence.proofs.native.memory import Allotment, Array
@@ -63,6 +63,7 @@ class NativeSearch:
         watched = {"fault"} if self.request.properties & {DELIVERED, LINK, *promised} else set()
         if DELIVERED in judged and (table.shape.places > 1 or not is_decided_at_rest(self.request.system)):
             judged -= {DELIVERED}
+        watched |= {CROWDED} if table.shape.identities else set()
         kernel = compile_kernel(self.layout, judged | watched)
         self.store = StateStore(self.layout, self.allotment.memory, shared)
         self.team = Team(kernel, shared, [Worker.start(self.layout) for _ in range(self.allotment.threads)])

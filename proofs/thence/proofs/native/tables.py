@@ -10,6 +10,8 @@ What is judged by the states of several processes has keys of its own: the numbe
 and the next one's; or the number of the states of all, and that of what was done in the step. Where that speaks of
 packets in flight, these come in between, one after the other. See `Together`.
 
+What local states and packets refer to are entries, too, where messages are sent for ever: a list with one mask.
+
 The steps of a companion are entries, too. Their keys have the number of its state and of the act that it sees, and
 their entries its state after it.
 """
@@ -23,6 +25,7 @@ from hashlib import sha256
 from thence.dsl.run.actions import Action, acts_of, cause_of
 from thence.dsl.run.evaluate import Acts
 from thence.dsl.run.execute import Delivered, Emission, Sent
+from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.interpreter import Reactions
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet
@@ -35,6 +38,7 @@ from thence.proofs.native.code.cells import (
     INPUT_BITS,
     KNOWN,
     MORE,
+    REFERS,
     STEP_FACTOR,
     TOGETHER,
     Operation,
@@ -199,6 +203,8 @@ class StepTable:
             if key not in self.entries:
                 if key & TOGETHER:
                     self.entries.enter(key, self._entry_together(key))
+                elif key & REFERS == REFERS:
+                    self.entries.enter(key, self._entry_of_references((key ^ REFERS) >> 32, key & 1))
                 elif key & FOLLOWS:
                     self.entries.enter(key, self._entry_of_companion((key ^ FOLLOWS) >> 32, key & _HALF))
                 elif self.shape.varies:
@@ -282,7 +288,14 @@ class StepTable:
 
     def _entry(self, local: int, asked: Input) -> int:
         refusal = self._refusal(local, asked)
-        return self._entry_of(local, asked) if refusal is None else refusal
+        if refusal is not None:
+            return refusal
+        return KNOWN | local | self._list(()) << 32 if self._is_one_more(asked) else self._entry_of(local, asked)
+
+    def _is_one_more(self, asked: Input) -> bool:
+        """Whether this is the message that the process would send if it had one more identity than it has."""
+        message, identities = asked.message, self.shape.identities
+        return message is not None and bool(identities) and 0 < identities[message.src] <= message.number
 
     def _refusal(self, local: int, asked: Input) -> int | None:
         """The entry of what the protocol or the program does not let the application do; None where they let it."""
@@ -291,6 +304,14 @@ class StepTable:
         if self.symmetry is not None:
             self.symmetry.check(asked.action, asked.message, local, None)
         return KNOWN | local | self._list((Operation.REFUSE, 0)) << 32
+
+    def _entry_of_references(self, number: int, is_packet: int) -> int:
+        """Whether a local state has a full collection; with the messages that it, or a packet, refers to."""
+        assert isinstance(self.system, ReusedIdentities)
+        found = self.system.mentioned_in_packet(number) if is_packet else self.system.mentioned_in_local(number)
+        mask = sum(1 << self.shape.bases[source] + nth for source, nth in found)
+        full = self.shape.bounded and not is_packet and self.system.is_full(number)
+        return KNOWN | full | self.operations.place_of((mask, Operation.END, 0)) << 32
 
     def _entry_of_companion(self, follower: int, act: int) -> int:
         assert self.companion is not None
@@ -345,13 +366,18 @@ class StepTable:
         return [word for at in positions for word in (Operation.BREAK | (len(FINDINGS) + at) << 8, 0)]
 
     def _refuses(self, local: int, asked: Input) -> bool:
-        """Whether a condition or the program keeps the application from doing this."""
+        """Whether a condition, the program, or that sends are prompt keeps the application from doing this."""
         number, place = divmod(local, self.shape.places)
         if asked.message is not None and self.shape.places > 1:
             process = asked.action.process
             if asked.message.dsts not in self.system.next_destinations(process, place):
                 return True
-        return self.system.refuses(asked.action, number, asked.message)
+        if asked.message is None or not self.shape.prompt:
+            return self.system.refuses(asked.action, number, asked.message)
+        assert isinstance(self.system, ReusedIdentities)
+        if not self._is_one_more(asked) and self.system.refuses(asked.action, number, asked.message):
+            return True
+        return not self.system.goes_at_once(number, asked.action, asked.message)
 
     def _broken(self, process: int, local: int) -> tuple[int, ...]:
         """The invariants that are false of a process in a local state, the same under all names."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+CROWDED = "no identity is free"
+"""Noted where a process that sends for ever is kept from sending since each of its identities is in use."""
+
 FINDINGS = (
     "causal", "fifo", "csps", "sps", "at_most_once", "no_creation", "total_order", "causally_ordered", "fault",
-    "delivered", "link",
+    "delivered", "link", CROWDED,
 )  # fmt: skip
-"""The properties that the generated code judges by itself, apart from invariants of one process."""
+"""What the generated code notes by itself, apart from invariants of one process: properties, and CROWDED."""
 
 NEVER = (1 << 64) - 1
 """In the place of a state's number: no state shows a violation."""
@@ -176,6 +179,10 @@ BROKEN = 1 << 60
 
 FOLLOWS = 1 << 62
 """Bit of the key of a companion's step, which has the number of its state in the upper half, and that of the act."""
+
+REFERS = FOLLOWS | 1 << 31
+"""Bits of a key that asks which messages a local state, or a packet (if the lowest bit is set), refers to. Its number
+is in the upper half."""
 
 INPUT_BITS = 20
 """Bits of the input in a key where steps have alternatives; behind it stand how many messages the process has sent,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from thence.proofs.explore.exploration import Storage
-from thence.proofs.native.code.cells import CHUNK, HOLE, Own, Shared
+from thence.proofs.native.code.cells import CHUNK, CROWDED, HOLE, Own, Shared
 from thence.proofs.native.code.disk_store import DiskStore
-from thence.proofs.native.code.emit import I64, NOWHERE, VOID, ThreadEmitter, Value, define_for_thread
+from thence.proofs.native.code.emit import I64, NOWHERE, TRUE, VOID, ThreadEmitter, Value, define_for_thread
+from thence.proofs.native.code.identities import NO_IDENTITY, Identities, UsedIdentities
 from thence.proofs.native.code.local_steps import LocalSteps
 from thence.proofs.native.code.packed import Packed
 from thence.proofs.native.code.store import Store
@@ -27,6 +28,7 @@ class Expansion:
         self.store = _STORES[layout.storage](module, layout)
         self.steps = LocalSteps(module, layout, properties)
         self.transitions = Transitions(module, self.steps, self.store)
+        self.identities = Identities(self.steps)
         self.successors = self._define_successors(module)
         self._define_expand(module)
 
@@ -89,7 +91,9 @@ class Expansion:
     def _every(self, emit: ThreadEmitter, parent: Value, current: Packed, held: Value, count: Value) -> None:
         """Every action of a state is a transition; `held` has the `count` packets in flight."""
         following = Packed(emit, self.layout, emit.reserve(self.layout.words))
-        if self.shape.messages:
+        if self.shape.identities:
+            self._endless_sends(emit, parent, current, following, self.identities.used(emit, current, held, count))
+        elif self.shape.messages:
             self._sends(emit, parent, current, following)
         with self.transitions.packets(emit, held, count) as (at, packet):
             current.copy_to(following)
@@ -97,7 +101,9 @@ class Expansion:
             given, process = self.steps.arrival(emit, packet), self.steps.receiver(emit, packet)
             emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)
             self.transitions.disturb(emit, parent, current, following, packet)
-        quiet = self.transitions.quiet(emit, current, held, count) if None in self.shape.timers else None
+        quiet: Value | None = None
+        if None in self.shape.timers:
+            quiet = TRUE if self.shape.restless else self.transitions.quiet(emit, current, held, count)
         for timer, limit in enumerate(self.shape.timers):
             if limit == 0:
                 continue
@@ -122,8 +128,49 @@ class Expansion:
             emit.each(0, self.shape.processes) as process,
             self.transitions.choices(emit, current, process) as choice,
         ):
-            current.copy_to(following)
-            sent = following.read("sends", process)
-            self.steps.history.send(emit, following, process, sent, choice)
-            given = self.steps.sending(emit, process, sent, choice)
-            emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)
+            self._send(emit, parent, current, following, (process, current.read("sends", process), choice))
+
+    def _send(
+        self, emit: ThreadEmitter, parent: Value, current: Packed, following: Packed, sent: tuple[Value, Value, Value]
+    ) -> None:
+        """A transition by which a process sends a message of this number to the destinations of this choice."""
+        process, number, choice = sent
+        current.copy_to(following)
+        self.steps.history.send(emit, following, process, number, choice)
+        given = self.steps.sending(emit, process, number, choice)
+        emit.invoke(self.transitions.step, following.words, process, given, parent, NOWHERE)
+
+    def _endless_sends(
+        self, emit: ThreadEmitter, parent: Value, current: Packed, following: Packed, used: UsedIdentities
+    ) -> None:
+        """The same where some processes send for ever: each of them with the first of its identities that is free."""
+        endless = emit.table([int(bool(identities)) for identities in self.shape.identities], "endless")
+        with emit.when(used.known), emit.each(0, self.shape.processes) as process:
+            number, may = emit.reserve(1), emit.reserve(1)
+            emit.store(current.read("sends", process), number)
+            emit.store(1, may)
+            with emit.when(emit.nonzero(emit.load(endless, process))):
+                free = used.first_free(emit, process)
+                emit.store(free, number)
+                none_left = emit.compare(free, "==", NO_IDENTITY)
+                emit.store(emit.word_of_truth(emit.builder.not_(emit.builder.or_(used.full, none_left))), may)
+                with emit.when(emit.builder.and_(none_left, emit.builder.not_(used.full)), likely=False):
+                    self._note_crowded(emit, parent, current, process)
+            with (
+                emit.when(emit.nonzero(emit.load(may))),
+                self.transitions.choices(emit, current, process) as choice,
+            ):
+                self._send(emit, parent, current, following, (process, emit.load(number), choice))
+
+    def _note_crowded(self, emit: ThreadEmitter, parent: Value, current: Packed, process: Value) -> None:
+        """Notes that the process is kept from sending; where sends are prompt, if it would send now."""
+        if not self.shape.prompt:
+            self.steps.findings.note(emit, CROWDED, parent)
+            return
+        one_more = emit.load(emit.table(self.shape.identities, "identities"), process)
+        with self.transitions.choices(emit, current, process) as choice:
+            given = self.steps.sending(emit, process, one_more, choice)
+            entry = emit.invoke(self.steps.lookup, self.steps.key(emit, current, process, given))
+            goes = emit.builder.and_(emit.nonzero(entry), emit.builder.not_(self.steps.is_refused(emit, entry)))
+            with emit.when(goes):
+                self.steps.findings.note(emit, CROWDED, parent)

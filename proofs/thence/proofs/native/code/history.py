@@ -56,7 +56,7 @@ class HistoryCode:
         to = emit.load(target, emit.add(emit.load(first, process), choice))
         somewhere = emit.nonzero(to)
         past = emit.select(somewhere, state.read("pasts", process), 0)
-        state.increase("sends", process)
+        self._count_send(emit, state, process)
         state.write("pastof", message, past)
         state.join("pasts", process, emit.up(emit.word_of_truth(somewhere), message))
         for other in range(shape.processes):
@@ -64,6 +64,14 @@ class HistoryCode:
             state.join("due", other, chosen_bit)
             if shape.chosen:
                 state.join("addressed", other, chosen_bit)
+
+    def _count_send(self, emit: ThreadEmitter, state: Packed, process: Value) -> None:
+        """One message less is left to a process that does not send for ever."""
+        if not self.shape.identities:
+            state.increase("sends", process)
+            return
+        counted = emit.table([int(not identities) for identities in self.shape.identities], "counted")
+        state.write("sends", process, emit.add(state.read("sends", process), emit.load(counted, process)))
 
     def network_send(self, emit: ThreadEmitter, step: TakenStep, message: Value, outside: Value) -> None:
         """Judges CSPS and SPS of a packet that carries `message`.

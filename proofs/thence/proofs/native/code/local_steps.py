@@ -55,8 +55,8 @@ class LocalSteps:
         """The input by which the process sends its message number `sent` to the destinations of the choice."""
         shape = self.shape
         numbered = [shape.occurrences]
-        for sends, chosen in zip(shape.sends, shape.choices, strict=True):
-            numbered.append(numbered[-1] + sends * len(chosen))
+        for numbers, chosen in zip(shape.numbers, shape.choices, strict=True):
+            numbered.append(numbered[-1] + numbers * len(chosen))
         amount = emit.load(emit.table([len(chosen) for chosen in shape.choices], "amounts"), process)
         first = emit.load(emit.table(numbered, "inputs"), process)
         return emit.add(emit.add(first, emit.mul(sent, amount)), choice)
@@ -64,7 +64,7 @@ class LocalSteps:
     def arrival(self, emit: ThreadEmitter, packet: Value) -> Value:
         """The input by which a packet, given by its number plus one, arrives; packets come last."""
         shape = self.shape
-        sends = sum(sends * len(chosen) for sends, chosen in zip(shape.sends, shape.choices, strict=True))
+        sends = sum(numbers * len(chosen) for numbers, chosen in zip(shape.numbers, shape.choices, strict=True))
         return emit.add(packet, shape.occurrences + sends - 1)
 
     def receiver(self, emit: ThreadEmitter, packet: Value) -> Value:
