@@ -30,7 +30,7 @@ def with_packet_names(expression: ir.Expr) -> ir.Expr:
     if not any(isinstance(node, ir.InFlight | ir.Placed | ir.Acted) for node in nodes(expression)):
         return expression
     used = {node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound)}
-    used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.NamedConstant)}
+    used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.Apply)}
     return _named(expression, {}, frozenset(used))
 
 
