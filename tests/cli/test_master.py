@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from thence.conformance.tasks.pool import PoolLost
+from thence.spec.user_error import CutOff
 
 Thence = Callable[..., Any]
 
@@ -113,3 +118,69 @@ def test_options_that_do_not_go_with_it(thence: Thence) -> None:
     assert thence("mutate", "mine.thence", "--budget", "5", "--master", MASTER).rejects("--budget")
     assert thence("infer", "mine.thence", "--ask", "--master", MASTER).rejects("--ask")
     assert thence("infer", "mine.thence", "--hints", "--master", MASTER).rejects("--hints")
+
+
+class FailingPool:
+    """The task of every number from `first` on fails so; `lost`: and with it the pool."""
+
+    def __init__(self, first: int, *, lost: bool) -> None:
+        self.first, self.lost, self.begun = first, lost, 0
+
+    def submit(self, work: Callable[[Any], Any], task: Any, /) -> Future[Any]:
+        self.begun += 1
+        future: Future[Any] = Future()
+        if self.begun < self.first:
+            future.set_result(work(task))
+        else:
+            future.set_exception(PoolLost("Spark is lost: gone") if self.lost else OSError("gone"))
+        return future
+
+    def repair(self) -> int:
+        return 0
+
+    def abandon(self) -> None:
+        """Nothing is left."""
+
+
+def failing_workers(monkeypatch: pytest.MonkeyPatch, module: str, pool: FailingPool) -> None:
+    pool.cluster = None  # type: ignore[attr-defined]
+    monkeypatch.setattr(f"{module}.open_spark", lambda _master: nullcontext(pool))
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("first", [1, 3])
+def test_mutants_that_nobody_judged_have_no_score(
+    thence: Thence, monkeypatch: pytest.MonkeyPatch, first: int, lost: bool
+) -> None:
+    """A worker without Thence judges nothing, and says nothing about the specification."""
+    failing_workers(monkeypatch, "thence.cli.commands.code.mutate", FailingPool(first, lost=lost))
+    found = thence("mutate", "mine.thence", "p", "--limit", "4", "--json", "--master", MASTER)
+    [result] = found.object["results"]
+    assert (found.code, result["verdict"], result["expected"]) == (3, "unknown", False)
+    assert sum(result["mutants"].values()) - result["mutants"]["total"] == first - 1
+    assert "gone" in result["unknown"] and f"{first - 1} of 4 mutants judged" in result["unknown"]
+
+
+def test_a_campaign_whose_spark_is_lost_is_unknown(thence: Thence, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: object) -> None:
+        raise CutOff("Spark lost the seeds 0 to 3: gone")
+
+    monkeypatch.setattr("thence.cli.commands.code.campaign.start.start_campaign", lost)
+    found = thence("campaign", "start", "night", "--protocol", "rst", "--cases", "4")
+    assert (found.code, found.out, found.err) == (3, "", "thence campaign start: Spark lost the seeds 0 to 3: gone\n")
+
+
+@pytest.mark.usefixtures("file")
+def test_what_was_done_is_shown_when_spark_is_lost(thence: Thence, monkeypatch: pytest.MonkeyPatch) -> None:
+    for first in (1, 3):
+        failing_workers(monkeypatch, "thence.cli.commands.library.verify", FailingPool(first, lost=True))
+        found = thence("verify", "mine.thence", "--campaign-cases", "0", "--master", MASTER)
+        assert found.code in (1, 3) and "Spark is lost: gone: this is what was finished" in found.out
+        assert ("proved" in found.out or "refuted" in found.out) == (first > 1)
+    failing_workers(monkeypatch, "thence.api.inferring", FailingPool(2, lost=True))
+    found = thence("infer", "mine.thence", "--json", "--master", MASTER)
+    [one, other] = found.object["machines"]
+    assert (found.code, one["verdict"], other["verdict"], other["reason"]) == (
+        3, "proved", "unknown", "Spark is lost: gone",
+    )  # fmt: skip

@@ -109,14 +109,14 @@ def infer_on_spark(
             progress(", ".join(search.machine for search in running[:4]), f"{len(found)} of {len(searches)} are done")
 
     with open_spark(master) as workers:
-        whole = run_tasks(workers, search_one, searches, finished, told)
-    if whole:
+        why = run_tasks(workers, search_one, searches, finished, told)
+    if not why:
         for search in searches:
             if (place := search.place) is not None:
                 _keep(place, found[search.machine])
         return tuple(found[search.machine] for search in searches)
     there = {machine: replace(one, kept=one.kept or as_kept(one)) for machine, one in found.items()}
-    return tuple(there.get(search.machine) or _without(search, INTERRUPTED) for search in searches)
+    return tuple(there.get(search.machine) or _without(search, why) for search in searches)
 
 
 @dataclass(frozen=True, slots=True)

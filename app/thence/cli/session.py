@@ -26,7 +26,7 @@ from thence.cli.interrupts import is_writing
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.readers.progress import ProgressLine, Stage
 from thence.cli.streams import kept_streams
-from thence.spec.user_error import UserError
+from thence.spec.user_error import CutOff, UserError
 
 _UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """What JSON need not escape and a terminal may take as an order."""
@@ -108,6 +108,8 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
     """The command's output; an error that a user can cause is a message and an exit code."""
     try:
         return body(session)
+    except CutOff as error:
+        return Failure(str(error), UNKNOWN)
     except UserError as error:
         return _rejection(error) or Failure(str(error), BAD_INPUT)
     except KeyboardInterrupt:

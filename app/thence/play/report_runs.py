@@ -7,9 +7,10 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
-from thence.dsl.load import Loaded, library
+from thence.dsl.load import Loaded, library, load_once
 from thence.play.backend.backend import Backend
 from thence.play.page import page
 from thence.play.proving import run_of
@@ -21,20 +22,38 @@ CONFIG: Final = "THENCE-CONFIG"
 """What stands in the page in the place of the configuration of a run."""
 
 
-@dataclass(slots=True)
-class Runs:
-    """Collects runs. Those of one file share its text and its summary."""
+@dataclass(frozen=True, slots=True)
+class FileRuns:
+    """The runs of the results of one file. They share its text and its summary.
 
-    _shared: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _runs: list[dict[str, Any]] = field(default_factory=list)
+    Attributes:
+        shared: text, summary and colours, by the name of what has them.
+        runs: the configurations of the page, without what is shared.
+        numbers: for each result the number of its run; None where it shows none.
+    """
+
+    shared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    runs: Sequence[Mapping[str, Any]] = ()
+    numbers: Sequence[int | None] = ()
+
+
+@dataclass(slots=True)
+class _Collected:
+    """Collects the runs of one file."""
+
+    loaded: Loaded
+    backend: Backend
+    shared: dict[str, dict[str, Any]] = field(default_factory=dict)
+    runs: list[dict[str, Any]] = field(default_factory=list)
     _known: dict[str, int] = field(default_factory=dict)
 
-    def add(self, loaded: Loaded, backend: Backend, result: Result) -> int | None:
+    def add(self, result: Result) -> int | None:
         """The number of the run that a result shows; None where it shows none."""
+        loaded = self.loaded
         begun = start_of_result(result)
         steps = result.facts.get("counterexample")
         if begun is None and result.verdict is Verdict.REFUTED and isinstance(steps, Mapping):
-            return self._add_countermodel(loaded, result, steps)
+            return self._add_countermodel(result, steps)
         if begun is None or result.verdict is not Verdict.REFUTED or not (steps or "scenario" in begun):
             return None
         identity = json.dumps([loaded.path.name, begun, steps, result.facts.get("property")])
@@ -43,13 +62,14 @@ class Runs:
         given = None if "scenario" in begun else steps
         try:
             refuted = "" if given is None else str(result.facts.get("property", ""))
-            config = config_of(backend, loaded, begun, given, cycle_of(result), refuted)
+            config = config_of(self.backend, loaded, begun, given, cycle_of(result), refuted)
         except NotKept:  # a run of an abstraction is none of the protocol in a scope
             return None
         return self._keep(identity, config)
 
-    def _add_countermodel(self, loaded: Loaded, result: Result, found: Mapping[str, Any]) -> int | None:
+    def _add_countermodel(self, result: Result, found: Mapping[str, Any]) -> int | None:
         """The number of the countermodel of a theorem or a machine, as a run; None where it is no execution."""
+        loaded = self.loaded
         identity = json.dumps([loaded.path.name, result.subject, found])
         if identity in self._known:
             return self._known[identity]
@@ -65,21 +85,12 @@ class Runs:
 
     def _keep(self, identity: str, config: dict[str, Any]) -> int:
         kept = config["kept"]
-        self._shared.setdefault(kept["name"], {name: kept[name] for name in ("rules", "text", "summary")})
+        self.shared.setdefault(kept["name"], {name: kept[name] for name in ("rules", "text", "summary")})
         for name in ("rules", "text", "summary"):
             del kept[name]
-        number = self._known[identity] = len(self._runs)
-        self._runs.append(config)
+        number = self._known[identity] = len(self.runs)
+        self.runs.append(config)
         return number
-
-    def packed(self) -> str:
-        """The page and the runs as JSON, by gzip, in base 64; empty without runs."""
-        if not self._runs:
-            return ""
-        blank = page({"here": CONFIG}).replace(json.dumps({"here": CONFIG}, separators=(",", ":")), CONFIG)
-        data = {"page": blank, "shared": self._shared, "runs": self._runs}
-        packed = gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)
-        return base64.b64encode(packed).decode()
 
 
 def _proved(result: Result) -> str:
@@ -103,13 +114,43 @@ def start_of_result(result: Result) -> dict[str, Any] | None:
     return {**named, "processes": scope["processes"], "settings": list(scope["settings"])}
 
 
-def runs_of(loaded: Sequence[Loaded], results: Sequence[Sequence[Result]]) -> tuple[str, dict[int, int]]:
-    """The packed runs of the refuted results of files, and the number of the run of each, by `id` of the result."""
-    runs, numbers = Runs(), dict[int, int]()
-    for file, those in zip(loaded, results, strict=True):
-        backend = Backend()
-        for result in those:
-            number = runs.add(file, backend, result)
-            if number is not None:
-                numbers[id(result)] = number
-    return runs.packed(), numbers
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """The results of a file that are shown, for another process: `content` is all of the file."""
+
+    file: Path
+    content: bytes = field(repr=False)
+    results: Sequence[Result] = field(repr=False)
+
+
+def runs_there(refuted: Refuted) -> FileRuns:
+    """The runs of the refuted results, in a process that may have read the file already."""
+    return runs_of(load_once(refuted.file, refuted.content, len(refuted.content)), refuted.results)
+
+
+def runs_of(loaded: Loaded, results: Sequence[Result]) -> FileRuns:
+    """The runs of the refuted results of a file."""
+    backend = Backend()
+    backend.keep(loaded)
+    collected = _Collected(loaded, backend)
+    numbers = [collected.add(result) for result in results]
+    return FileRuns(collected.shared, collected.runs, numbers)
+
+
+def packed(files: Sequence[FileRuns]) -> tuple[str, list[list[int | None]]]:
+    """The page and the runs of all files as JSON, by gzip, in base 64; empty without runs. And for each file the
+    numbers that its runs have there, as its own."""
+    shared: dict[str, Mapping[str, Any]] = {}
+    runs: list[Mapping[str, Any]] = []
+    numbers: list[list[int | None]] = []
+    for each in files:
+        numbers.append([None if number is None else len(runs) + number for number in each.numbers])
+        for name, texts in each.shared.items():
+            shared.setdefault(name, texts)
+        runs += each.runs
+    if not runs:
+        return "", numbers
+    blank = page({"here": CONFIG}).replace(json.dumps({"here": CONFIG}, separators=(",", ":")), CONFIG)
+    data = {"page": blank, "shared": shared, "runs": runs}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode(), numbers

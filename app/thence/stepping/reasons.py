@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import sees_actions
+from thence.dsl.ir.remembered import remembered
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.actions import State
 from thence.dsl.run.evaluate import Frame, Names, compile_expression, domain_of, field_position
@@ -60,18 +61,27 @@ def reason(system: System, state: State, formula: ir.NamedFormula, step: Narrate
         return None
 
 
+_compiled = remembered(compile_expression)
+_domain = remembered(domain_of)
+
+
+@remembered
+def _names_of(state: tuple[ir.StateVariable, ...]) -> Names:
+    return Names({variable.name: at for at, variable in enumerate(state)})
+
+
 class _Search:
     """Descends from a formula to the part that decides, along parts whose values decide the whole."""
 
     def __init__(self, system: System, state: State) -> None:
         self.names_of_fields: dict[tuple[str, str], str] = {}
-        self.names = Names({variable.name: at for at, variable in enumerate(system.protocol.state)})
+        self.names = _names_of(system.protocol.state)
         self.frame = Frame(processes=system.workload.processes, all_states=system.locals_of(state))
         self.frame.flying = system.flying(state)
         self.frame.fifo = not system.protocol.network.reordering
 
     def value(self, part: ir.Expr) -> Value:
-        return compile_expression(part, self.names)(self.frame)
+        return _compiled(part, self.names)(self.frame)
 
     def reason(self, part: ir.Expr, witness: tuple[tuple[str, str], ...]) -> Reason:
         match part:
@@ -123,7 +133,7 @@ class _Search:
     def _binding(self, part: ir.Quantified) -> tuple[Value, ...] | None:
         """The first values of the variables that decide."""
         wanted = part.kind == "exists"
-        body = compile_expression(part.body, self.names)
+        body = _compiled(part.body, self.names)
         outside = dict(self.frame.locals)
         for number, values in enumerate(self._values_of(part.variables)):
             if number >= MOST:
@@ -143,7 +153,7 @@ class _Search:
             return
         first, *others = variables
         outside = self.frame.locals
-        for value in domain_of(first, self.names)(self.frame):
+        for value in _domain(first, self.names)(self.frame):
             self.frame.locals = {**outside, first.name: value}
             for more in list(self._values_of(tuple(others))):
                 yield (value, *more)

@@ -66,12 +66,15 @@ class Follower:
         if handler is None:
             return Trail()
         local = self.system.local(state.locals[action.process])
-        self._visited.clear()
         guards: tuple[Guard, ...] = ()
         fault = ""
         try:
-            choices = Choices(action.script)
-            guards = self._interpreter.step(action.process, local, cause, reactions, choices, observe=True).guards
+            # A step at fault may have taken a great many conditions, and shows none.
+            for observe in (False, True):
+                self._visited.clear()
+                choices = Choices(action.script)
+                step = self._interpreter.step(action.process, local, cause, reactions, choices, observe=observe)
+                guards = step.guards
         except Fault as found:
             fault = str(found)
         lines = tuple(dict.fromkeys(span.line for span in self._visited))

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -258,3 +259,59 @@ def without_seconds(found: Any) -> Any:
     if isinstance(found, dict):
         return {name: without_seconds(value) for name, value in found.items() if name != "seconds"}
     return [without_seconds(each) for each in found] if isinstance(found, list) else found
+
+
+@pytest.mark.long(share=0)
+@pytest.mark.spark
+def test_workers_with_another_program_do_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their interpreter has one more module of Thence. Nothing that they say is taken, or kept."""
+    (tmp_path / "more" / "thence").mkdir(parents=True)
+    (tmp_path / "more" / "thence" / "more.py").write_text("")
+    other = tmp_path / "python"
+    other.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path / "more"}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    other.chmod(0o755)
+    monkeypatch.setenv("PYSPARK_PYTHON", str(other))
+    start = ["campaign", "start", "night", "--protocol", "rst", "--cases", "4"]
+    with two_workers(tmp_path) as (url, _, _):
+        for words in (start, ["verify", "fifo", "--campaign-cases", "0", "--results", "kept"]):
+            command = [Path(sys.executable).parent / "thence", *words, "--master", url]
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stdout) == (2, ""), done.stdout
+            assert "a worker has another Thence" in done.stderr and "Traceback" not in done.stderr
+    assert not batches(tmp_path / "night") and not any((tmp_path / "kept").iterdir())
+
+
+@pytest.mark.long(share=0)
+@pytest.mark.spark
+def test_ctrl_c_does_not_wait_for_a_master_that_does_not_answer(tmp_path: Path) -> None:
+    """Spark itself waits for a minute."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"spark://127.0.0.1:{silent.getsockname()[1]}"
+        start = ["campaign", "start", "night", "--protocol", "rst", "--cases", "4", "--master", url]
+        with in_folder(tmp_path, [Path(sys.executable).parent / "thence", *start]) as campaign:
+            silent.settimeout(PATIENCE_S)
+            connection, _ = silent.accept()
+            campaign.send_signal(signal.SIGINT)
+            campaign.communicate(timeout=45)
+        connection.close()
+    assert campaign.returncode == 3
+    assert not running(str(tmp_path))
+
+
+@pytest.mark.long(share=0)
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "command",
+    [
+        "campaign start night --protocol rst --cases 4",
+        "explore cykas --sends 3,2,2 --reductions none --property causal --folder states",
+    ],
+)
+def test_where_no_master_answers_spark_does_not_start(tmp_path: Path, command: str) -> None:
+    """Spark itself would go on without one."""
+    words = [Path(sys.executable).parent / "thence", *command.split(), "--master", "spark://127.0.0.1:1"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Spark does not start at spark://127.0.0.1:1: no master answers there" in done.stderr
+    assert not any(tmp_path.glob("states/*"))
+    assert "Traceback" not in done.stderr

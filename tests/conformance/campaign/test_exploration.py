@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark import SparkContext
 from tests.conformance.campaign.test_cluster import PATIENCE_S, executors_of, two_workers, wait_for
 
+from thence.conformance.campaign import cluster
+from thence.conformance.campaign.alike import UnlikeWorkerError, program_here
 from thence.conformance.campaign.crew import sees_files, spark_crew
 from thence.conformance.campaign.parameters import CampaignError
 from thence.dsl import ir
@@ -49,7 +52,7 @@ def _fails(_: int) -> int:
 
 @pytest.mark.spark
 def test_an_embedded_spark_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what holds and of what is violated; a task that fails says why."""
+    """Of what holds and of what is violated; a task that fails says why, and another program does none."""
     monkeypatch.setattr(spread, "WORTH_SENDING", 4_000)
     with spark_crew("local[2]") as crew:
         for protocol in (protocol_of("cykas"), protocol_of("cykas", "tells_too_early")):
@@ -61,6 +64,14 @@ def test_an_embedded_spark_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> No
             assert crew.tasks > before
         with pytest.raises(CrewLost, match="OSError: no space left"):
             crew.map(_fails, [1, 2])
+        with pytest.raises(UnlikeWorkerError, match=r"a worker has another Thence \(\w+\) than this machine"):
+            monkeypatch.setattr(cluster, "program_here", lambda: {**program_here(), "Thence": "other"})
+            crew.map(len, ["four"])
+        java: Any = SparkContext._gateway
+        java.proc.kill()
+        for ask in (lambda: crew.width, lambda: crew.map(abs, [1])):
+            with pytest.raises(CrewLost, match="its Java process ended"):
+                ask()
     crew.log.unlink()
 
 

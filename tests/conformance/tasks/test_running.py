@@ -6,14 +6,16 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from thence.conformance.tasks.pool import PoolLost
 from thence.conformance.tasks.processes import open_processes
-from thence.conformance.tasks.running import run_tasks
+from thence.conformance.tasks.running import INTERRUPTED, run_tasks
 
 
 def halved(number: int) -> int:
@@ -36,7 +38,7 @@ def test_every_task_has_its_result_or_what_it_raised() -> None:
         found[task] = future.exception() or future.result()
 
     with open_processes(2) as pool:
-        assert run_tasks(pool, halved, [0, 1, 2, 3, 6], done)
+        assert not run_tasks(pool, halved, [0, 1, 2, 3, 6], done)
     assert (found[0], found[2], found[6]) == (0, 1, 3)
     assert [str(found[odd]) for odd in (1, 3)] == ["1 is odd", "3 is odd"]
 
@@ -44,7 +46,7 @@ def test_every_task_has_its_result_or_what_it_raised() -> None:
 def test_a_process_that_dies_is_no_result() -> None:
     died: list[BaseException | None] = []
     with open_processes(1) as pool:
-        assert run_tasks(pool, halved, [4], lambda _task, future: died.append(future.exception()))
+        assert not run_tasks(pool, halved, [4], lambda _task, future: died.append(future.exception()))
     assert "terminated abruptly" in str(died[0])
 
 
@@ -68,7 +70,7 @@ def test_the_task_that_a_process_dies_of_is_lost_and_no_other(processes: int) ->
         found.append((task, type(error).__name__ if error else future.result()))
 
     with open_processes(processes) as pool:
-        assert run_tasks(pool, halved, tasks, done)
+        assert not run_tasks(pool, halved, tasks, done)
     wanted = {4: "BrokenProcessPool", 1: "ValueError"}
     assert sorted(found, key=str) == sorted(((task, wanted.get(task, task // 2)) for task in tasks), key=str)
 
@@ -81,7 +83,7 @@ def test_a_task_whose_process_was_killed_from_outside_is_done_again(tmp_path: Pa
         found[task] = type(error).__name__ if (error := future.exception()) else "done"
 
     with open_processes(2) as pool:
-        assert run_tasks(pool, dying, tasks, done)
+        assert not run_tasks(pool, dying, tasks, done)
     assert [found[task] for task in tasks] == ["done", "done", "done", "done", "BrokenProcessPool", "done"]
 
 
@@ -93,7 +95,7 @@ def test_an_interrupt_keeps_what_is_done_and_gives_up_the_rest() -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     with open_processes(2) as pool:
-        assert not run_tasks(pool, slow, [0, 600, 600], done)
+        assert run_tasks(pool, slow, [0, 600, 600], done) == INTERRUPTED
     assert found == [0]
 
 
@@ -114,3 +116,33 @@ def test_nothing_stays_of_the_temporary_files_of_processes(tmp_path: Path, monke
         pool.submit(slow, 100)
         pool.abandon()
     assert list(tmp_path.iterdir()) == []
+
+
+class Breaking:
+    """A pool that is lost with its third task."""
+
+    def __init__(self) -> None:
+        self.given, self.abandoned = 0, False
+
+    def submit(self, work: Callable[[int], int], task: int, /) -> Future[int]:
+        self.given += 1
+        future: Future[int] = Future()
+        if self.given < 3:
+            future.set_result(work(task))
+        elif self.given == 3:
+            future.set_exception(PoolLost("no worker is left"))
+        return future
+
+    def repair(self) -> int:
+        raise AssertionError("a pool that is lost is not repaired")
+
+    def abandon(self) -> None:
+        self.abandoned = True
+
+
+def test_a_pool_that_is_lost_ends_it_with_the_reason() -> None:
+    found: list[int] = []
+    pool = Breaking()
+    why = run_tasks(pool, halved, [0, 2, 6, 8, 10], lambda task, _future: found.append(task))
+    assert (why, pool.abandoned) == ("no worker is left", True)
+    assert set(found) == {0, 2}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from tests.proofs.crews import Shaky
@@ -120,6 +120,25 @@ def test_workers_are_lost_again_and_again(library: Library, tmp_path: Path, muta
     assert not folder.exists()
 
 
+class Absent:
+    """Workers that cannot be reached."""
+
+    @property
+    def width(self) -> int:
+        raise LookupError("no master answers")
+
+    def map(self, _function: Callable[[Any], Any], _tasks: Sequence[Any]) -> list[Any]:
+        raise AssertionError("nobody is there")
+
+
+def test_workers_that_were_never_there_leave_no_folder(library: Library, tmp_path: Path) -> None:
+    folder = tmp_path / "states"
+    method = Method("native", Resources(LITTLE, folder=folder, crew=Absent()), (), "disk")
+    with pytest.raises(LookupError, match="no master answers"):
+        explore(library("cykas").protocols[0], SMALLER, ["causal"], method=method)
+    assert not folder.exists()
+
+
 @pytest.fixture
 def stopped(library: Library, tmp_path: Path) -> Path:
     found = explore(
@@ -132,6 +151,7 @@ def stopped(library: Library, tmp_path: Path) -> Path:
 def test_what_lost_workers_left_is_removed(library: Library, stopped: Path) -> None:
     (stopped / f"level-{'0' * 32}").write_bytes(b"half a row")
     (stopped / f"found-{'0' * 32}").write_bytes(b"half a row")
+    (stopped / f"{MANIFEST}.draft").write_bytes(b"half a manifest")
     assert explore(library("cykas").protocols[0], SMALLER, ["causal"], method=by(Shaky(), stopped)).complete
     assert not stopped.exists()
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from thence.dsl import ir
 from thence.dsl.find import known
-from thence.dsl.load import Loaded, library, load_bytes
+from thence.dsl.load import SUFFIX, Loaded, library, load_bytes
 from thence.dsl.run.narrate import replay
 from thence.highlight.rules import rules
 from thence.play.backend import searching
@@ -105,7 +105,7 @@ class Backend:
         text, name = text_of(asked, "text"), text_of(asked, "name") or "text"
         if text is None:
             raise BadQuestion("no text is given")
-        identity = sha256(f"{name}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
+        identity = _identity(name, text)
         try:
             there = self._texts.get(identity)
             loaded = load_bytes(Path(name), text.encode("utf-8", "surrogatepass")) if there is None else there
@@ -114,6 +114,11 @@ class Backend:
         _keep(self._texts, identity, loaded, MOST_TEXTS)
         found = [diagnostic(each) for each in loaded.diagnostics]
         return {"spec": identity, "diagnostics": found, "summary": summary(loaded)}
+
+    def keep(self, loaded: Loaded) -> None:
+        """Has this file already read, under its name without the ending."""
+        name = loaded.path.name.removesuffix(SUFFIX)
+        _keep(self._texts, _identity(name, loaded.source.text), replace(loaded, path=Path(name)), MOST_TEXTS)
 
     def _loaded(self, asked: Mapping[str, Any]) -> Loaded:
         return _kept(self._texts, text_of(asked, "spec"), "text")
@@ -252,6 +257,10 @@ class Backend:
                 return searching.find(loaded, asked, self.engine, tell)
             case _:
                 return searching.compare(loaded, asked, self.engine, tell)
+
+
+def _identity(name: str, text: str) -> str:
+    return sha256(f"{name}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def _keep(kept: OrderedDict[str, _Kept], identity: str, thing: _Kept, most: int) -> None:

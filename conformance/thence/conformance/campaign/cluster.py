@@ -6,25 +6,30 @@ NOTE(plain tasks): a batch is one job over an RDD of seeds whose tasks return Ar
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
+from thence.conformance.campaign.alike import UnlikeWorkerError, done_alike, program_here
 from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.java import JavaMissing, ensure_java
 from thence.proofs.explore.crew import CrewLost
+from thence.spec.user_error import CutOff
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,6 +37,9 @@ R = TypeVar("R")
 _launch_gateway: Callable[[SparkConf, dict[str, Any]], Any] = launch_gateway
 
 STOP_LIMIT_S = 20.0
+
+JAVA_ENDS_S = 1.0
+"""In so many seconds a Java process that has closed its connections has ended, if it does."""
 
 SPARK_ERRORS = (Py4JError, PySparkException, OSError)
 """The exceptions of a call to Spark when Spark, or the connection to it, is broken."""
@@ -47,8 +55,24 @@ Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
+_RAISED: Final = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(?:\w+\.)*(\S.*)")
+"""The line of a Python traceback that says what was raised."""
+
+_KILLED: Final = re.compile(r"Application has been killed\. Reason: (.*)")
+"""The line of the log that says why Spark gave up a master."""
+
+_NEVER_REGISTERED: Final = "spark-application-"
+"""How Spark names an application itself, where no master gave it a name. It does not fail then."""
+
+_BEFORE_REASON: Final = re.compile(r".*(Exception: |most recent failure: )")
+
+
 class NoSpark(Exception):
     """Spark does not start; the message says why."""
+
+
+class SparkLost(CampaignError, CutOff):
+    """Spark has no result for what it was given; the message says why."""
 
 
 class TaskLost(Exception):
@@ -70,21 +94,28 @@ class Cluster:
 
     @property
     def parallelism(self) -> int:
-        """Number of tasks that run at the same time, as far as Spark knows by now."""
-        return self._thread.submit(lambda: int(self._context.defaultParallelism)).result()
+        """Number of tasks that run at the same time, as far as Spark knows by now.
+
+        Raises:
+            SparkLost: there is no Spark any more.
+        """
+        try:
+            return self._thread.submit(lambda: int(self._context.defaultParallelism)).result()
+        except SPARK_ERRORS as error:
+            raise SparkLost(f"Spark is lost: {self._reason(error)}") from error
 
     def run(self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int) -> list[bytes]:
         """The results of `function` for each of `partitions` (0: two a core) slices of `seeds`, in the seeds' order.
 
         Raises:
-            CampaignError: a task failed, so that the seeds have no result.
+            SparkLost: a task failed, so that the seeds have no result. UnlikeWorkerError.
         """
         job = self._thread.submit(self._collect, function, seeds, partitions)
         try:
             return self._result(job)
         except SPARK_ERRORS as error:
-            raise CampaignError(
-                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {_reason(error, self._log)}\n"
+            raise SparkLost(
+                f"Spark lost the seeds {seeds.start:,} to {seeds.stop - 1:,}: {self._reason(error)}\n"
                 f"The finished batches are kept; {self._log} has the details."
             ) from error
 
@@ -92,16 +123,17 @@ class Cluster:
         """The results of `function`, of each task by itself, in their order.
 
         Raises:
-            CrewLost: a task failed again and again.
+            CrewLost: a task failed again and again. UnlikeWorkerError.
         """
 
         def collect() -> list[Done]:
-            return self._context.parallelize(tasks, len(tasks)).map(function).collect()
+            alike = partial(done_alike, program_here(), function)
+            return self._context.parallelize(tasks, len(tasks)).map(alike).collect()
 
         try:
             return self._result(self._thread.submit(collect))
         except SPARK_ERRORS as error:
-            raise CrewLost(f"Spark lost its work: {_reason(error, self._log)} ({self._log} has the details)") from error
+            raise CrewLost(f"Spark lost its work: {self._reason(error)} ({self._log} has the details)") from error
 
     def _result(self, job: Future[list[Done]]) -> list[Done]:
         try:
@@ -118,15 +150,15 @@ class Cluster:
 
         Raises:
             TaskLost: the task has no result, and Spark is well: it ended its worker, again and again.
-            CampaignError: Spark is lost.
+            SparkLost: there is no Spark any more.
         """
         try:
             (found,) = self._context.parallelize([task], 1).map(function).collect()
         except SPARK_ERRORS as error:
-            said = _reason(error, self._log)
+            said = self._reason(error)
             if self._is_well():
                 raise TaskLost(said) from error
-            raise CampaignError(f"Spark is lost: {said}") from error
+            raise SparkLost(f"Spark is lost: {said}") from error
         assert found is not None, "a task has a result"
         return found
 
@@ -141,11 +173,25 @@ class Cluster:
         except SPARK_ERRORS:
             return False
 
+    def _reason(self, error: BaseException) -> str:
+        """Why a call to Spark failed. Raises UnlikeWorkerError, where that is why."""
+        if not isinstance(error, Py4JJavaError):
+            with suppress(subprocess.TimeoutExpired):
+                gateway: Any = self._context._gateway
+                gateway.proc.wait(JAVA_ENDS_S)
+                return "its Java process ended: out of memory, or killed"
+        killed = _KILLED.findall(self._log.read_text(encoding="utf-8", errors="replace"))
+        said = killed[-1] if killed else _reason(error, self._log)
+        kind, _, message = said.partition(": ")
+        if kind == UnlikeWorkerError.__name__:
+            raise UnlikeWorkerError(message) from error
+        return said
+
     def _collect(
         self, function: Callable[[Iterable[int]], Iterator[bytes]], seeds: range, partitions: int
     ) -> list[bytes]:
         slices = min(partitions or 2 * self._context.defaultParallelism, len(seeds))
-        task = partial(_beside_archives, function) if self._archives else function
+        task = partial(done_alike, program_here(), partial(_beside_archives, function) if self._archives else function)
         return self._context.parallelize(seeds, slices).mapPartitions(task).collect()
 
 
@@ -176,11 +222,15 @@ def open_cluster(
         ensure_java()
     except JavaMissing as missing:
         raise CampaignError(str(missing)) from missing
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
-        launch = thread.submit(_launch, master, log, shipped, settings)
+    with _quiet_connection(), ThreadPoolExecutor(max_workers=1, thread_name_prefix="spark") as thread:
+        java = _Java()
+        launch = thread.submit(_launch, master, log, shipped, settings, java)
         try:
             try:
                 context = launch.result()
+            except KeyboardInterrupt:
+                java.give_up()
+                raise
             except (NoSpark, *SPARK_ERRORS) as error:
                 said = str(error) if isinstance(error, NoSpark) else _reason(error, log)
                 raise CampaignError(f"Spark does not start at {master}: {said}\n{log} has the details.") from error
@@ -189,8 +239,42 @@ def open_cluster(
             thread.submit(_stop, launch).result()
 
 
+@dataclass(slots=True)
+class _Java:
+    """A Java process that another thread starts. It waits for a master that does not answer for a minute."""
+
+    _process: subprocess.Popen[bytes] | None = None
+    _unwanted: bool = False
+
+    def begin(self, process: subprocess.Popen[bytes]) -> None:
+        """The process is there."""
+        self._process = process
+        if self._unwanted:
+            process.terminate()
+
+    def give_up(self) -> None:
+        """Ends the process, or else as soon as it is there."""
+        self._unwanted = True
+        if self._process is not None:
+            self._process.terminate()
+
+
+@contextmanager
+def _quiet_connection() -> Iterator[None]:
+    """Py4J prints a traceback where Java is gone, besides raising an error that says so."""
+
+    def is_ours(record: logging.LogRecord) -> bool:
+        return "py4j" not in Path(record.pathname).parts
+
+    logging.root.addFilter(is_ours)
+    try:
+        yield
+    finally:
+        logging.root.removeFilter(is_ours)
+
+
 def _launch(
-    master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]], asked: Mapping[str, str]
+    master: str, log: Path, shipped: tuple[tuple[str, ...], tuple[str, ...]], asked: Mapping[str, str], java: _Java
 ) -> SparkContext:
     configuration = _configuration(master, asked)
     with log.open("wb") as sink, _environment(master):
@@ -202,8 +286,13 @@ def _launch(
                 if isinstance(process := frame.f_locals.get("proc"), subprocess.Popen):
                     _end(process)
             raise
+        java.begin(gateway.proc)
         try:
             context = SparkContext(conf=configuration, gateway=gateway)
+            if context.applicationId.startswith(_NEVER_REGISTERED) and master.startswith("spark://"):
+                with suppress(*SPARK_ERRORS):
+                    context.stop()
+                raise ConnectionError("no master answers there")
             # PySpark keeps a connection for accumulators, which nothing here has; that Java ends it is no news.
             server: Any = context._accumulatorServer
             server.handle_error = lambda request, address: None
@@ -314,10 +403,10 @@ def _reason(error: BaseException, log: Path) -> str:
         text = f"{type(error).__name__}, and Java is gone"
     if "JAVA_GATEWAY_EXITED" in text and log.is_file():
         text = log.read_text(encoding="utf-8", errors="replace") or text
+    raised = _RAISED.findall(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    python = [line for line in lines if "Error: " in line and not line.startswith("at ")]
-    java = [line for line in lines if "Exception: " in line]
-    chosen = python[-1] if python else next(iter(java or lines), "")
+    java = next((line for line in lines if "Exception: " in line), next(iter(lines), ""))
+    chosen = raised[-1].strip() if raised else _BEFORE_REASON.sub("", java).partition(" Consider setting ")[0]
     if chosen.startswith("ModuleNotFoundError: "):
         chosen += " (the workers' interpreter is named by PYSPARK_PYTHON, and needs Thence and the runner installed)"
     return chosen[:500] or type(error).__name__

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Final, TypeVar
 
-from thence.conformance.campaign.cluster import Cluster, is_embedded, open_cluster
+from thence.conformance.campaign.cluster import Cluster, SparkLost, is_embedded, open_cluster
 from thence.conformance.campaign.parameters import CampaignError
 from thence.proofs.explore.crew import CrewLost
 from thence.spec.words import counted
@@ -34,11 +34,13 @@ class SparkCrew:
     _stack: ExitStack = field(init=False, default_factory=ExitStack)
     _cluster: Cluster | None = field(init=False, default=None)
     _log: Path | None = field(init=False, default=None)
+    _asked: bool = field(init=False, default=False)
     _lost: bool = field(init=False, default=False)
 
     def __str__(self) -> str:
-        done = counted(self.tasks, "task") if self.tasks else "no task, since there were too few states to send away"
-        return f"workers of {self.master} did {done}"
+        done = counted(self.tasks, "task") if self.tasks else "no task"
+        why = "" if self._asked else ", since there were too few states to send away"
+        return f"workers of {self.master} did {done}{why}"
 
     @property
     def log(self) -> Path:
@@ -58,8 +60,16 @@ class SparkCrew:
 
     @property
     def width(self) -> int:
-        """How many tasks are done at the same time, as far as Spark knows by now."""
-        return self.cluster.parallelism
+        """How many tasks are done at the same time, as far as Spark knows by now.
+
+        Raises:
+            CampaignError: Spark does not start. CrewLost: it is lost.
+        """
+        cluster = self.cluster
+        try:
+            return cluster.parallelism
+        except SparkLost as error:
+            raise CrewLost(str(error)) from error
 
     def map(self, function: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:
         """The results, in the order of the tasks.
@@ -67,6 +77,7 @@ class SparkCrew:
         Raises:
             CrewLost: a task failed again and again.
         """
+        self._asked = True
         try:
             done = self.cluster.each(function, tasks)
         except CrewLost:

@@ -14,8 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
-from thence.conformance.campaign.cluster import Cluster, open_cluster
+from thence.conformance.campaign.alike import done_alike, program_here
+from thence.conformance.campaign.cluster import Cluster, SparkLost, open_cluster
 from thence.conformance.campaign.parameters import CampaignError
+from thence.conformance.tasks.pool import PoolLost
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -50,7 +52,11 @@ class Scattered:
             wait(left, timeout=0.2)
 
     def _result(self, work: Callable[[T], R], task: T) -> R:
-        found = pickle.loads(self.cluster.one(partial(_pickled, work), task))
+        alike = partial(done_alike, program_here(), work)
+        try:
+            found = pickle.loads(self.cluster.one(partial(_pickled, alike), task))
+        except SparkLost as error:
+            raise PoolLost(str(error)) from error
         if isinstance(found, Exception):
             raise found
         result: R = found

@@ -18,13 +18,14 @@ from typing import Any
 
 from thence.conformance.mutation.run import Limits, Progress, Score, mutants_of, mutate
 from thence.conformance.mutation.subjects import Subject
+from thence.conformance.tasks.running import INTERRUPTED
 from thence.spec.parent_process import end_with
 
 
 def mutate_all(
     subjects: Sequence[Subject], limits: Limits, progress: Progress, folder: Path | None = None
-) -> tuple[list[Score], bool]:
-    """The scores, in the subjects' order, and whether all are there: not, where the caller is interrupted.
+) -> tuple[list[Score], str]:
+    """The scores, in the subjects' order, and why some are not there: the caller is interrupted. Empty: all are.
 
     Raises: as `mutate`.
     """
@@ -32,7 +33,7 @@ def mutate_all(
     each = replace(limits, jobs=max(1, limits.jobs // lanes))
     if len(subjects) == 1:
         score = mutate(subjects[0], each, progress, folder)
-        return [score], score.why_incomplete != "interrupted"
+        return [score], INTERRUPTED if score.why_incomplete == INTERRUPTED else ""
     waiting = sorted(range(len(subjects)), key=lambda number: len(mutants_of(subjects[number])[0]))
     done: dict[int, Score] = {}
     busy: dict[Connection, Any] = {}
@@ -56,8 +57,8 @@ def mutate_all(
         for process in busy.values():
             process.kill()
             process.join()
-    ended = all(score.why_incomplete != "interrupted" for score in done.values())
-    return [done[number] for number in sorted(done)], ended and not interrupted
+    interrupted |= any(score.why_incomplete == INTERRUPTED for score in done.values())
+    return [done[number] for number in sorted(done)], INTERRUPTED if interrupted else ""
 
 
 def _take(pipe: Connection, busy: dict[Connection, Any], done: dict[int, Score], progress: Progress) -> None:

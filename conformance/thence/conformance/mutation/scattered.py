@@ -25,8 +25,6 @@ from thence.conformance.tasks.running import run_tasks
 from thence.dsl.load import load_once
 from thence.spec.user_error import UserError
 
-INTERRUPTED = "interrupted"
-
 
 class AnotherText(UserError):
     """A worker has another text of an implementation; the message says of which."""
@@ -73,8 +71,10 @@ def _hash(mutant: Mutant) -> str:
 
 def mutate_on(
     pool: TaskPool, subjects: Sequence[Subject], limits: Limits, progress: Progress, folder: Path | None = None
-) -> tuple[list[Score], bool]:
+) -> tuple[list[Score], str]:
     """As `lanes.mutate_all`, by the pool. Of the limits, `jobs` and `budget_s` do not apply.
+
+    A mutant whose task failed has no fate, since nobody judged it.
 
     Raises: as `mutate`; AnotherText.
     """
@@ -83,6 +83,8 @@ def mutate_on(
     for plan in plans:
         progress(plan.subject.name, len(plan.done), len(plan.wanted))
 
+    failed: dict[int, str] = {}
+
     def taken(task: MutantTask, future: Future[tuple[Fate, float, tuple[str, ...]]]) -> None:
         plan = plans[task.plan]
         mutant = next(one for one in plan.left if one.number == task.number)
@@ -90,15 +92,16 @@ def mutate_on(
         if isinstance(error, UserError):
             raise error
         if error is not None:
-            plan.add(Judged(mutant, Fate("undecided", f"its judge died: {error}"), 0.0))
+            failed.setdefault(task.plan, f"a judge died: {error}")
         else:
             fate, seconds, plan.notes = future.result()
             plan.add(Judged(mutant, fate, seconds))
         progress(plan.subject.name, len(plan.done), len(plan.wanted))
 
-    whole = run_tasks(pool, judge_mutant, _tasks(plans, limits), taken)
+    why = run_tasks(pool, judge_mutant, _tasks(plans, limits), taken)
     seconds = time.monotonic() - started
-    return [plan.score(seconds, "" if plan.complete else INTERRUPTED) for plan in plans], whole
+    reasons = ["" if plan.complete else failed.get(number, why) for number, plan in enumerate(plans)]
+    return [plan.score(seconds, reason) for plan, reason in zip(plans, reasons, strict=True)], why
 
 
 def _tasks(plans: Sequence[Plan], limits: Limits) -> list[MutantTask]:

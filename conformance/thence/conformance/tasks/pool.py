@@ -10,13 +10,18 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+class PoolLost(Exception):
+    """The pool does no task any more; the message says why."""
+
+
 class TaskPool(Protocol):
     """Does tasks, several at a time, those first that were submitted first."""
 
     def submit(self, work: Callable[[T], R], task: T, /) -> Future[R]:
         """The result of `work(task)`, once it is there. `work` is a function of a module; what it raises is raised.
 
-        A task may be done again where its process, or its machine, was lost.
+        A task may be done again where its process, or its machine, was lost. Where the pool is lost, `PoolLost` is
+        raised, of this task and of all that are left.
         """
         ...
 

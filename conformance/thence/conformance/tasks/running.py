@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from thence.conformance.tasks.pool import TaskPool
+from thence.conformance.tasks.pool import PoolLost, TaskPool
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 TOLD_EVERY_S = 0.5
+
+INTERRUPTED: Final = "interrupted"
+"""Why not all tasks were done, where Ctrl-C came."""
 
 
 def run_tasks(
@@ -20,8 +23,8 @@ def run_tasks(
     tasks: Sequence[T],
     done: Callable[[T, Future[R]], None],
     told: Callable[[Sequence[T]], None] = lambda running: None,
-) -> bool:
-    """Runs the tasks in this order; whether all were done: not, where Ctrl-C ended it.
+) -> str:
+    """Runs the tasks in this order; why not all were done: Ctrl-C came, or the pool was lost. Empty: all were.
 
     Where a process dies, the tasks that may have been on it are done again, one after the other. A task that a process
     dies of while nothing else is being done has no result but this; all others have theirs.
@@ -44,11 +47,13 @@ def run_tasks(
                 suspects, waiting = (suspects, waiting) if alone else (lost[:most], lost[most:])
         whole = True
     except KeyboardInterrupt:
-        return False
+        return INTERRUPTED
+    except PoolLost as lost:
+        return str(lost)
     finally:
         if not whole:
             pool.abandon()
-    return True
+    return ""
 
 
 def _run_batch(
@@ -62,7 +67,7 @@ def _run_batch(
 ) -> list[T] | None:
     """Runs the tasks, up to the death of a process: then those that are not done, in their order; else None.
 
-    `alone`: it is one task, and a death is what comes of it.
+    `alone`: it is one task, and a death is what comes of it. Raises: PoolLost.
     """
     futures: dict[Future[R], T] = {}
     for task in tasks:
@@ -75,8 +80,11 @@ def _run_batch(
     while pending:
         told([futures[future] for future in futures if future in pending and future.running()])
         finished, pending = wait(pending, timeout=TOLD_EVERY_S, return_when=FIRST_COMPLETED)
-        for future in finished:
-            died = isinstance(future.exception(), BrokenExecutor)
+        for future in sorted(finished, key=lambda future: isinstance(future.exception(), PoolLost)):
+            failure = future.exception()
+            if isinstance(failure, PoolLost):
+                raise failure
+            died = isinstance(failure, BrokenExecutor)
             broken |= died
             if alone or not died:
                 over.append(futures[future])

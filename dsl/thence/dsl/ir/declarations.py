@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final, Literal, TypeAlias, assert_never
 
+from thence.dsl.ir.remembered import remembered
 from thence.dsl.ir.statements import Choose, Either, For, Stmt
 from thence.dsl.ir.terms import Bound, Expr
 from thence.dsl.ir.traversal import nodes
@@ -342,10 +343,7 @@ class Protocol(Declaration):
     @property
     def chooses(self) -> bool:
         """Whether some handler chooses, so that what happens at a process may have several outcomes."""
-        return any(
-            isinstance(node, Choose | Either) or (isinstance(node, For) and node.any_order)
-            for node in nodes((self.handlers, self.procedures))
-        )
+        return _choose(self.handlers) or _choose(self.procedures)
 
     @property
     def liveness(self) -> tuple[str, ...]:
@@ -616,3 +614,10 @@ class Specification:
     links: tuple[Link, ...] = ()
     mutants: tuple[Mutant, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
+
+
+@remembered
+def _choose(bodies: tuple[Handler, ...] | tuple[Procedure, ...]) -> bool:
+    return any(
+        isinstance(node, Choose | Either) or (isinstance(node, For) and node.any_order) for node in nodes(bodies)
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from thence.dsl.ir.declarations import Handler, NamedFormula, PacketKind, Procedure, Protocol
+from thence.dsl.ir.remembered import remembered
 from thence.dsl.ir.statements import Assign, Call, Deliver, For, Let, Mutate, Send, Stmt, Var
 from thence.dsl.ir.terms import Acted, InFlight, Local, StateOf
 from thence.dsl.ir.traversal import nodes
@@ -21,11 +22,13 @@ OF_DELIVERIES = ("causal", "causally_ordered", "fifo", "at_most_once", "no_creat
 """The properties of what is handed over."""
 
 
+@remembered
 def sees_network(tree: object) -> bool:
     """Whether a formula, or one of several, speaks of packets in flight."""
     return any(isinstance(node, InFlight) for node in nodes(tree))
 
 
+@remembered
 def sees_actions(tree: object) -> bool:
     """Whether a formula, or one of several, speaks of what is done in a step."""
     return any(isinstance(node, Acted) for node in nodes(tree))
@@ -48,6 +51,7 @@ def beyond_states(tree: object) -> str | None:
     return "packets in flight" if sees_network(tree) else None
 
 
+@remembered
 def unobservable(protocol: Protocol, name: str) -> str | None:
     """Why no run of the protocol can be seen to violate the built-in property; None if one can."""
     if name in OF_DELIVERIES and not any(isinstance(node, Deliver) for node in nodes(_bodies(protocol))):

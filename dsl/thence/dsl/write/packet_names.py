@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from thence.dsl import ir
+from thence.dsl.ir.remembered import remembered
 from thence.dsl.ir.substitution import mapped
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Record
@@ -27,11 +28,17 @@ _CALLED: Final = {**_ENDS, "by'": "p", "message'": "m"}
 def with_packet_names(expression: ir.Expr) -> ir.Expr:
     """The expression to be shown: a variable for a packet in flight or an action is called as it is written; that
     of a packet has no domain."""
-    if not any(isinstance(node, ir.InFlight | ir.Placed | ir.Acted) for node in nodes(expression)):
+    if not _names_are_missing(expression):
         return expression
     used = {node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound)}
     used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.Apply)}
     return _named(expression, {}, frozenset(used))
+
+
+@remembered
+def _names_are_missing(expression: ir.Expr) -> bool:
+    """Whether a variable stands for a packet in flight, an element of a queue or an action."""
+    return any(isinstance(node, ir.InFlight | ir.Placed | ir.Acted) for node in nodes(expression))
 
 
 def field_names(variable: ir.Bound, formula: ir.Quantified, taken: Iterable[str]) -> Names:
@@ -48,6 +55,8 @@ def field_names(variable: ir.Bound, formula: ir.Quantified, taken: Iterable[str]
 
 def with_field_names(part: ir.Expr, names: Names) -> ir.Expr:
     """A part of a formula, in which the fields have these names."""
+    if not names and not _names_are_missing(part):
+        return part
     free = {node.name for node in nodes(part) if isinstance(node, ir.Local)}
     return _named(part, names, frozenset(names.values()) | free)
 

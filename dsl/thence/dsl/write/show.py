@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import Any, assert_never
 
 from thence.dsl import ir
+from thence.dsl.ir.remembered import remembered
 from thence.dsl.ir.types import PROCESS, Bool, Collection, Nat, Record, Type
 from thence.dsl.text.syntax import NOWHERE
 from thence.dsl.write.packet_names import with_packet_names
@@ -16,6 +17,7 @@ _LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _TIGHT = rang
 _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
 
 
+@remembered
 def show_expression(expression: ir.Expr) -> str:
     """The expression in the syntax of the language."""
     return _show(with_packet_names(expression), _LOOSE)

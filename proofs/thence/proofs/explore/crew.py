@@ -18,7 +18,7 @@ class Crew(Protocol):
 
     @property
     def width(self) -> int:
-        """How many tasks are done at the same time."""
+        """How many tasks are done at the same time. Raises CrewLost."""
         ...
 
     def map(self, function: Callable[[Task], Done], tasks: Sequence[Task]) -> list[Done]:

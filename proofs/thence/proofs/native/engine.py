@@ -269,8 +269,13 @@ class NativeEngine:
             named = ", ".join(f"`{promise.name}`" for promise in request.system.protocol.promises)
             raise NotOnDisk(f"what is promised is about runs that never end, and needs all states at hand: {named}")
         with folder_of(request) as self._folder:
-            self._kept = recall(self._folder, identity(request))
-            self._run(capacity if self._kept is None else self._kept.capacity)
+            try:
+                self._kept = recall(self._folder, identity(request))
+                self._run(capacity if self._kept is None else self._kept.capacity)
+            except BaseException:
+                if request.resources.folder is not None and not is_kept(self._folder):
+                    remove(self._folder)
+                raise
             if request.resources.folder is not None:
                 if result.complete or request.properties <= self.refuted or not is_kept(self._folder):
                     remove(self._folder)

@@ -36,6 +36,7 @@ LOCK: Final = "search.lock"
 MANIFEST: Final = "search.json"
 STEPS: Final = "steps"
 NUMBERS: Final = "numbers"
+_DRAFT: Final = f"{MANIFEST}.draft"
 
 
 SPREAD: Final = ("level-", "found-", "again-", "kinds-", "tables-")
@@ -197,7 +198,7 @@ def is_kept(folder: Path) -> bool:
 def remove(folder: Path) -> None:
     """Removes what the search left, and the folder, if nothing else is in it."""
     for path in folder.iterdir():
-        if path.name in (MANIFEST, STEPS, NUMBERS) or path.name.startswith(("known-", "reached-", *SPREAD)):
+        if path.name in (MANIFEST, _DRAFT, STEPS, NUMBERS) or path.name.startswith(("known-", "reached-", *SPREAD)):
             path.unlink()
     (folder / LOCK).unlink()  # the last one: without it, the others would be something else to another process
     if not any(folder.iterdir()):
@@ -240,7 +241,7 @@ def keep(folder: Path, kept: KeptSearch) -> None:
         OSError: what was noted before is still there.
     """
     content = json.loads(json.dumps(asdict(kept)))
-    draft = folder / f"{MANIFEST}.draft"
+    draft = folder / _DRAFT
     with draft.open("w", encoding="utf-8") as text:
         json.dump({**content, "sum": _sum(content)}, text)
         text.flush()

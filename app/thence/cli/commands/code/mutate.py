@@ -144,19 +144,19 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
             session.status(f"{subject}: {made}", done, wanted, "mutants")
 
     if request.master is None:
-        scores, complete = mutate_all(subjects, request.limits, progress, results)
+        scores, why = mutate_all(subjects, request.limits, progress, results)
     else:
         with open_spark(request.master) as workers:
-            scores, complete = mutate_on(workers, subjects, request.limits, progress, results)
+            scores, why = mutate_on(workers, subjects, request.limits, progress, results)
     if saved is not None:
         for score in scores:
             _save(saved, score)
     found = tuple(_result(score, request.at_least, library_explanations()) for score in scores)
-    text = _table(scores) + ("" if complete else "incomplete: interrupted; these are the fates so far\n")
+    text = _table(scores) + (f"incomplete: {why}; these are the fates so far\n" if why else "")
     whole = {} if len(scores) == 1 else {"score": _rounded(score_of(scores))}
     asked = request.file is not None
-    fields = {**whole, "complete": complete}
-    return Output(found, text=text, fields=fields, exit=None if complete else UNKNOWN, asked=asked)
+    fields = {**whole, "complete": not why}
+    return Output(found, text=text, fields=fields, exit=UNKNOWN if why else None, asked=asked)
 
 
 def _subjects(request: MutateRequest, file: str) -> list[Subject]:

@@ -25,7 +25,7 @@ from thence.conformance.implementations import SHIPPED
 from thence.conformance.tasks.kept_results import KeptResults
 from thence.conformance.tasks.pool import TaskPool
 from thence.conformance.tasks.processes import open_processes
-from thence.conformance.tasks.running import run_tasks
+from thence.conformance.tasks.running import INTERRUPTED, run_tasks
 from thence.dsl.load import Loaded, library, load
 from thence.dsl.text.diagnostics import nearest
 from thence.spec.user_error import UserError
@@ -126,40 +126,39 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     then = len(_tested_on_spark(loaded)) if amount.campaign_cases else 0
     campaign: list[Result] = []
     with _pool(request.master) as (pool, cluster):
-        done, complete = _run(session, [task for each in tasks.values() for task in each], then, pool, kept)
-        if complete:
+        done, why = _run(session, [task for each in tasks.values() for task in each], then, pool, kept)
+        if not why:
             _refuse_silent([path for path, each in tasks.items() if not any(done[task] for task in each)], bool(files))
         left = [task for each in tasks.values() for task in each if task not in done]
-        if complete and amount.campaign_cases:
-            campaign, complete = _campaigns(session, loaded, amount, len(done), cluster)
+        if amount.campaign_cases and not why:
+            campaign, why = _campaigns(session, loaded, amount, len(done), cluster)
     by_file = {path: [result for task in each for result in done.get(task, ())] for path, each in tasks.items()}
     results = [*(result for each in by_file.values() for result in each), *campaign]
     names = _short_names(list(by_file))
     sizes = [(names[path], len(each)) for path, each in by_file.items()]
     sizes += [("campaigns", len(campaign))] if campaign else []
     missing = [f"{names[Path(task.file)]}: {task.label}" for task in left]
-    missing += [] if complete or left else ["some campaigns"]
+    missing += ["some campaigns"] if why and not left else []
     chosen = ""
-    fields: dict[str, object] = {"report": request.report, "complete": complete}
+    fields: dict[str, object] = {"report": request.report, "complete": not why}
     if request.only:
         counts = sum(map(len, tasks.values())), sum(map(len, everything.values()))
         fields["chosen"] = {"only": [*request.only], "tasks": counts[0], "of_tasks": counts[1]}
         chosen = f"only what is about {', '.join(request.only)}: {counts[0]:,} of {counted(counts[1], 'task')}"
     from thence.pages.html_report import Verified, render
     from thence.pages.result_lines import lines
-    from thence.play.report_runs import runs_of
 
     sections = {names[path]: each for path, each in by_file.items()}
     sections |= {"campaigns": campaign} if campaign else {}
     took = time.perf_counter() - started
     shown = [[line.first for line in lines(each, explained=True)] for each in by_file.values()]
-    player, runs = runs_of([*{file.path: file for file in loaded}.values()], shown)
+    player, runs = _runs(session, [*{file.path: file for file in loaded}.values()], shown)
     write_text(request.report, render(Verified(sections, took, left=missing, chosen=chosen, player=player, runs=runs)))
-    said = "" if complete else "interrupted: this is what was finished\n"
+    said = f"{why}: this is what was finished\n" if why else ""
     said += f"{chosen}\n" if chosen else ""
     return Output(
         results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {request.report}\n",
-        fields=fields, exit=_exit(results, complete), files=tuple(sizes),
+        fields=fields, exit=_exit(results, complete=not why), files=tuple(sizes),
     )  # fmt: skip
 
 
@@ -195,8 +194,8 @@ def _pool(master: str | None) -> Iterator[tuple[TaskPool, Cluster | None]]:
             yield scattered, scattered.cluster
 
 
-def _exit(results: Sequence[Result], complete: bool) -> int | None:
-    """An interrupted run is unknown, unless a refutation is known already."""
+def _exit(results: Sequence[Result], *, complete: bool) -> int | None:
+    """A run that was not finished is unknown, unless a refutation is known already."""
     return None if complete or exit_code(results) == REFUTED else UNKNOWN
 
 
@@ -211,8 +210,8 @@ def _refuse_silent(silent: Sequence[Path], chosen: bool) -> None:
 
 def _run(
     session: Session, tasks: Sequence[Task], then: int, pool: TaskPool, kept: KeptResults | None
-) -> tuple[dict[Task, tuple[Result, ...]], bool]:
-    """Runs the tasks, but for those whose results are kept; the results by task, and whether all are there.
+) -> tuple[dict[Task, tuple[Result, ...]], str]:
+    """Runs the tasks, but for those whose results are kept; the results by task, and why some are missing, if any are.
 
     `then`: the number of campaigns that follow.
     """
@@ -229,6 +228,35 @@ def _run(
 
     left = sorted((task for task in tasks if task not in done), key=lambda task: -task.seconds)
     return done, run_tasks(pool, run_task, left, finished, told)
+
+
+def _runs(
+    session: Session, loaded: Sequence[Loaded], results: Sequence[Sequence[Result]]
+) -> tuple[str, dict[int, int]]:
+    """The runs that the report plays, file by file in processes of this machine: packed, and the number of the run of
+    each result, by `id`. Of a file whose process dies, and of those that an interrupt leaves, there are none."""
+    from thence.play.report_runs import FileRuns, Refuted, packed, runs_there
+
+    found: dict[Path, FileRuns] = {}
+    given = [Refuted(file.path, file.source.text.encode(), those) for file, those in zip(loaded, results, strict=True)]
+
+    def finished(task: Refuted, future: Future[FileRuns]) -> None:
+        died = isinstance(future.exception(), BrokenExecutor)
+        found[task.file] = FileRuns() if died else future.result()
+
+    def told(running: Sequence[Refuted]) -> None:
+        session.status("the runs of the report", len(found), len(given), "files", UNLIKE)
+
+    with open_processes(WORKERS) as pool:
+        run_tasks(pool, runs_there, given, finished, told)
+    there = [(those, found[file.path]) for file, those in zip(loaded, results, strict=True) if file.path in found]
+    player, numbers = packed([each for _, each in there])
+    return player, {
+        id(result): number
+        for (those, _), own in zip(there, numbers, strict=True)
+        for result, number in zip(those, own, strict=False)
+        if number is not None
+    }
 
 
 _HERE = "local[*]"
@@ -259,20 +287,20 @@ def _tested_on_spark(loaded: Sequence[Loaded]) -> list[str]:
 
 def _campaigns(
     session: Session, loaded: Sequence[Loaded], amount: Amount, before: int, there: Cluster | None
-) -> tuple[list[Result], bool]:
+) -> tuple[list[Result], str]:
     """A small campaign for each shipped implementation of the files' protocols, all on one Spark: the one that is
-    `there`, or an embedded one.
+    `there`, or an embedded one; and why some are missing, if any are.
 
     `before`: the number of tasks that are done already.
     """
     from thence.cli.campaigns import CampaignPlan, CasePlan, Tested, Work, parameters
-    from thence.conformance.campaign import result, start
+    from thence.conformance.campaign import CampaignError, result, start
     from thence.conformance.campaign.cluster import open_cluster
 
     results: list[Result] = []
     shipped = _tested_on_spark(loaded)
     if not shipped:
-        return results, True
+        return results, ""
     try:
         with (
             TemporaryDirectory(prefix="thence-campaign-") as folder,
@@ -292,8 +320,10 @@ def _campaigns(
                 )
                 status = start(Path(folder) / name, parameters(plan), cluster=cluster)
                 if status.interrupted:
-                    return results, False
+                    return results, INTERRUPTED
                 results.append(result(status, time.perf_counter() - started))
     except KeyboardInterrupt:
-        return results, False
-    return results, True
+        return results, INTERRUPTED
+    except CampaignError as error:
+        return results, str(error).partition("\n")[0]
+    return results, ""
