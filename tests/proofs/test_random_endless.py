@@ -17,6 +17,7 @@ from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.closed.check import untried
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Engine, Method
+from thence.proofs.liveness.lasso import find_lasso
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
@@ -173,4 +174,7 @@ def test_a_message_that_does_not_leave_promptly_is_not_delivered(
         runs = untried(system_of(protocol, workload), ("causal",))
         assert ("delivers" in found.never) == bool(runs), (own, condition)
         idle[bool(runs)] += 1
+        if not workload.ends:
+            search = find_lasso(protocol, workload)
+            assert search.complete and search.delivers == (not runs), (own, condition)
     assert idle[True] and idle[False]
