@@ -62,7 +62,7 @@ def explore(
     )  # fmt: skip
     result, used = _explored(request, method)
     result.never = _never(used)
-    if workload.programs and result.complete:
+    if (workload.programs or workload.prompt) and result.complete:
         result.never |= _in_no_run(used, result.never)
     if result.complete:
         result.order_matters = order_matters(used)
@@ -94,7 +94,9 @@ def _never(system: System) -> frozenset[str]:
 
 
 def _in_no_run(system: System, never: frozenset[str]) -> frozenset[str]:
-    """What else no run does, though a process could do it by its state: its program does not let it, for example."""
+    """What else no run does, though a process could do it by its state: its program does not let it, say, or it would
+    send a message that does not leave promptly.
+    """
     asked = {f"acts {formula.name}": formula.name for formula in judged_in_steps(system.protocol)}
     asked = {"delivers": "causal", **asked}
     untold = {what: name for what, name in asked.items() if what not in never}
