@@ -40,6 +40,9 @@ MANIFEST = "campaign.json"
 SPARK_LOG = "spark.log"
 LOCK = "lock"
 BATCHES = "batches"
+SENT = "sent"
+"""The name of the hashes of files that are sent, among the facts of a manifest."""
+
 DRAFT_PREFIX = ".draft-"
 TALLY_KEY = b"thence.tally"
 IDENTITY_KEY = b"thence.identity"
@@ -183,7 +186,7 @@ def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) ->
     Raises:
         CampaignError: the packages of Thence, or the runner's facts, are not those that the campaign began with.
     """
-    changed = _changed(manifest.facts, facts)
+    changed = changed_facts(manifest.facts, facts)
     if manifest.code == code_fingerprint() and changed:
         raise CampaignError(
             f"the campaign in {directory} began with another {' and '.join(changed[:5])}: put back what it was, "
@@ -197,16 +200,16 @@ def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) ->
         )
 
 
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def changed_facts(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The names of the facts that changed; of each of several systems by its name, of each file that is sent by its."""
     names: list[str] = []
     for name in sorted({*before, *now}):
         there, here = before.get(name), now.get(name)
         if name == "systems" and isinstance(there, dict) and isinstance(here, dict):
             names += [f"{fact} of {system}" for system in sorted({*there, *here})
-                      for fact in _changed(there.get(system, {}), here.get(system, {}))]  # fmt: skip
-        elif name == "sent":
-            names += _changed(there or {}, here or {})
+                      for fact in changed_facts(there.get(system, {}), here.get(system, {}))]  # fmt: skip
+        elif name == SENT:
+            names += changed_facts(there or {}, here or {})
         elif there != here:
             names.append(name)
     return names
