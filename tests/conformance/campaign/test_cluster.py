@@ -346,7 +346,7 @@ def test_that_no_worker_is_left_is_said_and_the_work_goes_on_with_another(
 ) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     command: list[str | Path] = [
-        Path(sys.executable).parent / "thence", "campaign", "start", "night", "--protocol", "rst", "--cases", "3000",
+        Path(sys.executable).parent / "thence", "campaign", "start", "night", "--protocol", "rst", "--cases", "1500",
         "--batch", "100", "--json",
     ]  # fmt: skip
     said = tmp_path / "said"
@@ -363,7 +363,7 @@ def test_that_no_worker_is_left_is_said_and_the_work_goes_on_with_another(
             logged(log, "(Successfully registered)")
             printed, _ = campaign.communicate(timeout=PATIENCE_S)
     assert campaign.returncode == 0, said.read_text()
-    assert json.loads(printed)["results"][0]["cases"] == 3000
+    assert json.loads(printed)["results"][0]["cases"] == 1500
     assert said.read_text().count("Spark has no executor") == 1
 
 
