@@ -338,10 +338,13 @@ def _read_footer(path: Path, seeds: range, parameters: CampaignParameters) -> Ba
         tally = Tally.from_json(json.loads(metadata[TALLY_KEY]))
         timing = json.loads(metadata[TIMING_KEY])
         seconds, finished = float(timing["seconds"]), float(timing["finished"])
+        ranges = [footer.row_group(number).column(0).statistics for number in range(footer.num_row_groups)]
+        ends = min(each.min for each in ranges), max(each.max for each in ranges)
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise _damaged(path) from error
     size = sum(footer.row_group(number).total_byte_size for number in range(footer.num_row_groups))
-    if not tally.cases == footer.num_rows == len(seeds) or size > LARGEST_BATCH_BYTES:
+    there = tally.cases == footer.num_rows == len(seeds) and ends == (seeds.start, seeds.stop - 1)
+    if not there or size > LARGEST_BATCH_BYTES:
         raise _damaged(path)
     return Batch(seeds, path, tally, seconds, finished)
 
