@@ -15,12 +15,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pyspark
 import pytest
 
-from thence.conformance.campaign import CampaignParameters, Tally, report, status
+from thence.conformance.campaign import CampaignParameters, Tally, cluster, report, status
 from thence.conformance.campaign.shipping import as_on_a_worker
 from thence.conformance.java import ensure_java
 
@@ -113,6 +115,34 @@ def test_the_commands_of_the_page_run_on_a_cluster(tmp_path: Path, monkeypatch: 
                 check=True,
             )
             assert done.stdout.startswith(expected.removesuffix("...")), command
+
+
+def test_that_tasks_wait_for_an_executor_is_said_once_and_so_is_their_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not before `WITHOUT_LOOKS` looks in a row; and nothing more once Spark is lost."""
+
+    def look(_context: object, _master: str) -> bool:
+        match next(looks):
+            case bool() as without:
+                return without
+            case error:
+                raise error
+
+    monkeypatch.setattr(cluster, "LOOKED_EVERY_S", 0.001)
+    monkeypatch.setattr(cluster, "_is_without_executors", look)
+    few = [True] * (cluster.WITHOUT_LOOKS - 1)
+    none, again = "no executor at spark://there:7077", "has executors again"
+    for seen, expected in (
+        ([*few, False, *few, False], []),
+        ([*few, True, True, True], [none]),
+        ([*few, True, True, False, False, *few, True], [none, again, none]),
+    ):
+        looks: Iterator[bool | OSError] = iter([*seen, OSError("lost")])
+        caplog.clear()
+        cluster._watch(SimpleNamespace(getConf=dict), "spark://there:7077", Event())  # type: ignore[arg-type]
+        assert len(caplog.messages) == len(expected)
+        assert all(part in message for part, message in zip(expected, caplog.messages, strict=True))
 
 
 def pack_adapter(target: Path, name: str) -> None:
@@ -279,6 +309,62 @@ def test_workers_with_another_program_do_nothing(tmp_path: Path, monkeypatch: py
             assert (done.returncode, done.stdout) == (2, ""), done.stdout
             assert "a worker has another Thence" in done.stderr and "Traceback" not in done.stderr
     assert not batches(tmp_path / "night") and not any((tmp_path / "kept").iterdir())
+
+
+@pytest.mark.long(share=0)
+@pytest.mark.spark
+@pytest.mark.parametrize("named", [["--protocol", "rst", "--impl", "mine:Mine"], ["--protocol", "mine.thence"]])
+def test_workers_with_another_file_of_the_same_name_do_no_case(
+    named: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their class, or their protocol, is another one: its outcomes say nothing about this one."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder, more in ((here, ""), (there, "# another\n")):
+        folder.mkdir()
+        (folder / "mine.py").write_text(MINE + more)
+        (folder / "mine.thence").write_text(more + "protocol p:\n  message M(m: message) carries m\n"
+            "  on causal_send(m): send M(m) to m.dst\n  on receive M(m) from j: deliver m\n")  # fmt: skip
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\ncd "{there}"\nPYTHONPATH="{there}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setenv("PYSPARK_PYTHON", str(python))
+    if "--impl" not in named:
+        named = [*named, "--impl", "protocol:mine.thence"]
+    with two_workers(tmp_path) as (url, _, _):
+        words = ["campaign", "start", "night", *named, "--cases", "4", "--master", url]
+        command = [Path(sys.executable).parent / "thence", *words]
+        done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout
+    assert "a worker has another " in done.stderr and " than this machine: send the code" in done.stderr
+    assert not batches(here / "night")
+
+
+@pytest.mark.long(share=0)
+@pytest.mark.spark
+def test_that_no_worker_is_left_is_said_and_the_work_goes_on_with_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    command: list[str | Path] = [
+        Path(sys.executable).parent / "thence", "campaign", "start", "night", "--protocol", "rst", "--cases", "1500",
+        "--batch", "100", "--json",
+    ]  # fmt: skip
+    said = tmp_path / "said"
+    with two_workers(tmp_path) as (url, *workers), said.open("wb") as sink:
+        campaign = subprocess.Popen([*command, "--master", url], cwd=tmp_path, stdout=subprocess.PIPE, stderr=sink)
+        wait_for(lambda: batches(tmp_path / "night") >= 1)
+        for worker in workers:
+            os.killpg(worker.pid, signal.SIGKILL)
+        logged(said, f"(Spark has no executor at {url}: )")
+        with daemon(tmp_path, "worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g", url) as (
+            _,
+            log,
+        ):
+            logged(log, "(Successfully registered)")
+            printed, _ = campaign.communicate(timeout=PATIENCE_S)
+    assert campaign.returncode == 0, said.read_text()
+    assert json.loads(printed)["results"][0]["cases"] == 1500
+    assert said.read_text().count("Spark has no executor") == 1
 
 
 @pytest.mark.long(share=0)

@@ -21,7 +21,7 @@ from thence.conformance.campaign import (
     status,
     write_report,
 )
-from thence.conformance.campaign.store import create, finished_batches, write_batch
+from thence.conformance.campaign.store import create, finished_batches, read_rows, write_batch
 from thence.conformance.campaign.tally_rows import tally_rows
 from thence.spec.verdict import Level, Verdict
 
@@ -111,7 +111,7 @@ def test_rows_that_disagree_with_their_tally_are_noticed(
     directory = written(WALK)
     first = finished_batches(directory, WALK)[0]
     others = rows_of(replace(WALK, first_seed=1, cases=20))
-    write_batch(directory, WALK, first.seeds, others, first.tally)
+    write_batch(directory, WALK, first.seeds, read_rows(first), tally_rows(others))
     assert status(directory).complete
     with pytest.raises(CampaignError, match="does not agree with its own tally"):
         report(directory)

@@ -165,6 +165,16 @@ def test_too_few_rows_are_damage(campaign: Path, rows_of: Callable[[CampaignPara
         finished_batches(campaign, WALK)
 
 
+def test_a_batch_in_the_place_of_another_is_damage(
+    campaign: Path, rows_of: Callable[[CampaignParameters], pa.Table]
+) -> None:
+    """Else its seeds would count twice, and those of the other never."""
+    rows = rows_of(WALK).slice(20, 20)
+    write_batch(campaign, WALK, range(5, 25), rows, tally_rows(rows))
+    with pytest.raises(CampaignError, match="is damaged; delete it and resume"):
+        finished_batches(campaign, WALK)
+
+
 def test_other_code_is_refused(campaign: Path) -> None:
     manifest = read_manifest(campaign)
     assert manifest.code == code_fingerprint()

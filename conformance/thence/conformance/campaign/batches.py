@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from thence.conformance.campaign.case import load_runner, run_cases, runner_facts
+from thence.conformance.campaign.alike import run_cases_alike
+from thence.conformance.campaign.case import load_runner, runner_facts
 from thence.conformance.campaign.parameters import CampaignError, CampaignParameters, canonical_json
 from thence.conformance.campaign.shipping import as_on_a_worker, fingerprints
 from thence.conformance.campaign.status import Status, status_of, with_batch
 from thence.conformance.campaign.store import (
+    SENT,
     SPARK_LOG,
     Manifest,
     check_code,
@@ -96,7 +98,7 @@ def _facts(parameters: CampaignParameters) -> dict[str, Any]:
     sent = fingerprints(parameters.py_files, parameters.archives)
     with as_on_a_worker(parameters.py_files, parameters.archives):
         facts = runner_facts(load_runner(parameters.runner, parameters.params))
-    return {**facts, "sent": sent} if sent else facts
+    return {**facts, SENT: sent} if sent else facts
 
 
 def _check_java() -> None:
@@ -120,7 +122,10 @@ def _run(directory: Path, manifest: Manifest, progress: Progress, cluster: Clust
     # Spark is large; commands that only read a campaign do without it.
     from thence.conformance.campaign.cluster import open_cluster
 
-    work = partial(run_cases, parameters.runner, canonical_json(parameters.params), parameters.case_limit_s)
+    facts = canonical_json({name: fact for name, fact in manifest.facts.items() if name != SENT})
+    work = partial(
+        run_cases_alike, facts, parameters.runner, canonical_json(parameters.params), parameters.case_limit_s
+    )
     try:
         progress(now)
         shipped = parameters.py_files, parameters.archives

@@ -121,7 +121,7 @@ def run_cases(runner: str, params_json: str, case_limit_s: float, seeds: Iterabl
 
     A case that raises, or that takes longer than `case_limit_s`, is a row with an `error`; it does not end the run.
     """
-    case_function = _built(runner, params_json)
+    case_function = built(runner, params_json)
     with collector_seldom():
         rows = [_row(case_function, seed, case_limit_s) for seed in seeds]
     if rows:
@@ -141,8 +141,8 @@ def row_digest(outcome: SeedOutcome, error: str | None) -> int:
 
 
 @lru_cache(maxsize=1)
-def _built(runner: str, params_json: str) -> CaseFunction:
-    """A worker process runs the tasks of many batches: it builds the case function once."""
+def built(runner: str, params_json: str) -> CaseFunction:
+    """As `load_runner`. A worker process runs the tasks of many batches: it builds the case function once."""
     return load_runner(runner, json.loads(params_json))
 
 

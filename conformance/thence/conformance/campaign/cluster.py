@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from traceback import walk_tb
 from typing import Any, Final, TypeVar
 
@@ -31,6 +32,8 @@ from thence.conformance.java import JavaMissing, ensure_java
 from thence.proofs.explore.crew import CrewLost
 from thence.spec.user_error import CutOff
 
+_SAID = logging.getLogger(__name__)
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -40,6 +43,12 @@ STOP_LIMIT_S = 20.0
 
 JAVA_ENDS_S = 1.0
 """In so many seconds a Java process that has closed its connections has ended, if it does."""
+
+LOOKED_EVERY_S = 5.0
+"""The pause between two looks at whether there are executors."""
+
+WITHOUT_LOOKS = 3
+"""So many looks in a row find tasks and no executor before a warning says so; Spark's own log waits as long."""
 
 SPARK_ERRORS = (Py4JError, PySparkException, OSError)
 """The exceptions of a call to Spark when Spark, or the connection to it, is broken."""
@@ -234,7 +243,8 @@ def open_cluster(
             except (NoSpark, *SPARK_ERRORS) as error:
                 said = str(error) if isinstance(error, NoSpark) else _reason(error, log)
                 raise CampaignError(f"Spark does not start at {master}: {said}\n{log} has the details.") from error
-            yield Cluster(thread, context, log, bool(shipped[1]))
+            with _watched(context, master):
+                yield Cluster(thread, context, log, bool(shipped[1]))
         finally:
             thread.submit(_stop, launch).result()
 
@@ -306,6 +316,48 @@ def _launch(
             said = _reason(error, log)
             _forget(gateway)
             raise NoSpark(said) from None
+
+
+@contextmanager
+def _watched(context: SparkContext, master: str) -> Iterator[None]:
+    """Meanwhile, warnings say when tasks have no executor to run on, and when they have one again.
+
+    Spark waits for executors without an end, and a cluster may get new ones at any time.
+    """
+    over = Event()
+    watch = Thread(target=_watch, args=(context, master, over), name="executors", daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watch.join()
+
+
+def _watch(context: SparkContext, master: str, over: Event) -> None:
+    looks = 0
+    while not over.wait(LOOKED_EVERY_S):
+        try:
+            without = _is_without_executors(context, master)
+        except SPARK_ERRORS:
+            return  # Spark is lost, and whoever waits for a task is told
+        if not without and looks >= WITHOUT_LOOKS:
+            _SAID.warning("thence: Spark has executors again")
+        looks = looks + 1 if without else 0
+        if looks == WITHOUT_LOOKS:
+            memory = context.getConf().get("spark.executor.memory", "1g")
+            _SAID.warning(
+                f"thence: Spark has no executor at {master}: there is no worker, or none with a free core and "
+                f"{memory} of free memory; the tasks wait for one, and Ctrl-C ends the wait"
+            )
+
+
+def _is_without_executors(context: SparkContext, master: str) -> bool:
+    """Whether there are tasks to do, and no executor. Of an embedded Spark, the driver is the executor."""
+    if is_embedded(master) or not context.statusTracker().getActiveJobsIds():
+        return False
+    known: Any = context._jsc.sc().statusTracker().getExecutorInfos()
+    return len(known) <= 1  # the driver is listed, too
 
 
 def _uri(name: str) -> str:

@@ -40,6 +40,9 @@ MANIFEST = "campaign.json"
 SPARK_LOG = "spark.log"
 LOCK = "lock"
 BATCHES = "batches"
+SENT = "sent"
+"""The name of the hashes of files that are sent, among the facts of a manifest."""
+
 DRAFT_PREFIX = ".draft-"
 TALLY_KEY = b"thence.tally"
 IDENTITY_KEY = b"thence.identity"
@@ -183,7 +186,7 @@ def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) ->
     Raises:
         CampaignError: the packages of Thence, or the runner's facts, are not those that the campaign began with.
     """
-    changed = _changed(manifest.facts, facts)
+    changed = changed_facts(manifest.facts, facts)
     if manifest.code == code_fingerprint() and changed:
         raise CampaignError(
             f"the campaign in {directory} began with another {' and '.join(changed[:5])}: put back what it was, "
@@ -197,16 +200,16 @@ def check_code(directory: Path, manifest: Manifest, facts: Mapping[str, Any]) ->
         )
 
 
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def changed_facts(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The names of the facts that changed; of each of several systems by its name, of each file that is sent by its."""
     names: list[str] = []
     for name in sorted({*before, *now}):
         there, here = before.get(name), now.get(name)
         if name == "systems" and isinstance(there, dict) and isinstance(here, dict):
             names += [f"{fact} of {system}" for system in sorted({*there, *here})
-                      for fact in _changed(there.get(system, {}), here.get(system, {}))]  # fmt: skip
-        elif name == "sent":
-            names += _changed(there or {}, here or {})
+                      for fact in changed_facts(there.get(system, {}), here.get(system, {}))]  # fmt: skip
+        elif name == SENT:
+            names += changed_facts(there or {}, here or {})
         elif there != here:
             names.append(name)
     return names
@@ -335,10 +338,13 @@ def _read_footer(path: Path, seeds: range, parameters: CampaignParameters) -> Ba
         tally = Tally.from_json(json.loads(metadata[TALLY_KEY]))
         timing = json.loads(metadata[TIMING_KEY])
         seconds, finished = float(timing["seconds"]), float(timing["finished"])
+        ranges = [footer.row_group(number).column(0).statistics for number in range(footer.num_row_groups)]
+        ends = min(each.min for each in ranges), max(each.max for each in ranges)
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise _damaged(path) from error
     size = sum(footer.row_group(number).total_byte_size for number in range(footer.num_row_groups))
-    if not tally.cases == footer.num_rows == len(seeds) or size > LARGEST_BATCH_BYTES:
+    there = tally.cases == footer.num_rows == len(seeds) and ends == (seeds.start, seeds.stop - 1)
+    if not there or size > LARGEST_BATCH_BYTES:
         raise _damaged(path)
     return Batch(seeds, path, tally, seconds, finished)
 
