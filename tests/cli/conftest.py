@@ -40,7 +40,7 @@ class Ran:
         found = json.loads(self.out)
         schema = json.loads((files("thence.cli") / "schema.json").read_text(encoding="utf-8"))
         Draft202012Validator(schema).validate(found)
-        assert found["exit"] == self.code
+        assert found["exit"] == self.code and found["ok"] is (self.code == 0)
         assert isinstance(found, dict)
         return found
 

@@ -315,3 +315,13 @@ def test_limit(thence: Thence) -> None:
     ran = thence("explore", "cykas", "--scope", "two", "--limit", "500", "--json")
     assert ran.code == 3
     assert all(result["unknown"].startswith("incomplete: stopped at 500 states") for result in ran.object["results"])
+
+
+def test_a_file_name_that_is_no_text(thence: Thence, tmp_path: Path) -> None:
+    """A byte of it that UTF-8 cannot say stands in a page as Python writes it."""
+    name = os.fsdecode(b"n\xff.thence")
+    (tmp_path / name).write_text(EAGER.replace("property", "property fifo,").replace("1 per process", "2, 0"))
+    ran = thence("explore", name, "--scope", "quick", "--html", "run.html", "--json")
+    assert ran.code == 1 and ran.err == ""
+    assert ran.object["results"][0]["file"] == "n\udcff"
+    assert "n\\udcff" in (tmp_path / "run.html").read_text(encoding="utf-8")

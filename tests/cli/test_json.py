@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -70,6 +71,44 @@ def test_the_schema_is_a_schema() -> None:
     assert schema["additionalProperties"] is False
 
 
+PAGE = (Path(__file__).parents[2] / "docs/reference/json.md").read_text(encoding="utf-8")
+
+
+def quoted(text: str) -> list[str]:
+    """What stands in backquotes."""
+    return re.findall(r"`([^`]+)`", text)
+
+
+def are_named(found: dict[str, Any]) -> bool:
+    """Whether the page names all fields of the object and of its results."""
+    there = {*found, *(name for result in found["results"] for name in result)}
+    assert there - {*quoted(PAGE)} == set()
+    return True
+
+
+def test_the_page_names_every_field() -> None:
+    schema = json.loads((files("thence.cli") / "schema.json").read_text(encoding="utf-8"))
+    said = {*quoted(PAGE)}
+    for part in (schema, *(schema["$defs"][name] for name in ("result", "scope", "diagnostic"))):
+        assert [name for name in part["properties"] if name not in said] == []
+
+
+def test_every_field_of_the_page_is_there() -> None:
+    schema = json.loads((files("thence.cli") / "schema.json").read_text(encoding="utf-8"))
+    rows = re.findall(r"^\| ([^|]+) \|", PAGE.split("Some commands")[0], re.MULTILINE)
+    names = [name for row in rows for name in quoted(row)]
+    assert len(names) > 10
+    assert [name for name in names if name not in schema["properties"]] == []
+
+
+@pytest.mark.parametrize("name", ["kind", "verdict", "level"])
+def test_the_page_names_every_word(name: str) -> None:
+    schema = json.loads((files("thence.cli") / "schema.json").read_text(encoding="utf-8"))
+    (row,) = re.findall(rf"^\| `{name}` \| (.*) \|$", PAGE, re.MULTILINE)
+    there = schema["$defs"]["result"]["properties"][name]["enum"]
+    assert [*dict.fromkeys(word for word in quoted(row) if word in there)] and {*there} <= {None, *quoted(row)}
+
+
 @pytest.mark.long(
     but=(
         "conform --impl thence.impl.mf:MF --cases 20",
@@ -84,7 +123,7 @@ def test_good(thence: Thence, words: list[str]) -> None:
     found = ran.object
     assert ran.code in (0, 1) and ran.err == ""
     assert " ".join(words).startswith(found["command"])
-    assert "error" not in found
+    assert "error" not in found and are_named(found)
     assert found["results"] or words[0] in ("check", "fmt", "export", "executions")
 
 
@@ -118,7 +157,7 @@ def test_traces(thence: Thence, tmp_path: Path) -> None:
     )
     checked = thence("trace", "check", "t.ndjson", "--json")
     assert checked.code == 1
-    assert checked.object["results"][0]["causal"] is False
+    assert checked.object["results"][0]["causal"] is False and are_named(checked.object)
     assert "b" in thence("trace", "draw", "t.ndjson", "--json").object["diagram"]
     assert thence("trace", "draw", "t.ndjson", "--svg", "t.svg", "--json").object["svg"] == "t.svg"
     assert (tmp_path / "t.svg").read_text(encoding="utf-8").startswith("<svg")
@@ -174,7 +213,7 @@ def test_conform_replays(thence: Thence, tmp_path: Path) -> None:
 def test_verify(thence: Thence, tmp_path: Path) -> None:
     ran = thence("verify", "rst", "--campaign-cases", "0", "--cases", "50", "--report", "r.html", "--json")
     found = ran.object
-    assert ran.code == 0 and found["complete"] is True
+    assert ran.code == 0 and found["complete"] is True and are_named(found)
     assert all(result["expected"] for result in found["results"])
     kinds = {result["kind"] for result in found["results"]}
     assert kinds == {"scope", "mutant", "conform", "machine", "link", "scenario"}

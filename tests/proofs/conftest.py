@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load, load_bytes
+from thence.proofs.native import search
+from thence.proofs.native.code.kernel import Kernel, compile_kernel
+from thence.proofs.native.layout import Layout
 from thence.proofs.solving.solver import SolverPool
 
 
@@ -16,6 +20,18 @@ from thence.proofs.solving.solver import SolverPool
 def pool() -> Iterator[SolverPool]:
     with SolverPool(2) as shared:
         yield shared
+
+
+@pytest.fixture(autouse=True)
+def optimised_code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small searches take code that was made in haste. In every other test, by its name, they take optimised code."""
+    if crc32(request.node.nodeid.encode()) % 2:
+        monkeypatch.setattr(search, "compile_kernel", _optimised)
+
+
+def _optimised(layout: Layout, properties: frozenset[str]) -> Kernel:
+    kernel = compile_kernel(layout, properties)
+    return kernel if kernel.optimised is None else kernel.optimised()
 
 
 @pytest.fixture

@@ -38,8 +38,8 @@ class Writer:
     Attributes:
         partial: how often a term may have no value.
         without: what the engine that is compared does not have: `keys` that are collections, `products`, `sums` and
-            counts over several variables, `choices`, `sets` with truth values inside, `sizes` of other collections than
-            queues, `refs`, loops over `everyone`, `orders` of processes, `dst` of messages.
+            counts over several variables, `choices`, `variables` of a body, `sets` with truth values inside, `sizes` of
+            other collections than queues, `refs`, loops over `everyone`, `orders` of processes, `dst` of messages.
     """
 
     chance: Random
@@ -299,7 +299,7 @@ class Writer:
             form = one.random()
             if form < 0.35:
                 return [f"{indent}let {name} = {named[0]}"], body.with_value(name, named[1])
-            if form < 0.7:
+            if form < 0.7 and "variables" not in self.without:
                 value = self.term(named[1], scope, 1) if one.random() < 0.5 and self.can(named[1], scope) else named[0]
                 return [f"{indent}var {name}: {named[1]} = {value}"], body.with_place(name, named[1])
             place = self.place(body)

@@ -277,9 +277,12 @@ def check_rewritable(path: str) -> None:
 
 
 def _write(target: Path, text: str, like: str | None = None) -> None:
-    """Writes a draft beside the target, and puts it there. `like`: whose permissions it gets. Raises BadInput."""
+    """Writes a draft beside the target, and puts it there. `like`: whose permissions it gets. Raises BadInput.
+
+    A byte of a file's name that is no UTF-8 is written as an escape, `\\udcff`.
+    """
     with _draft(target) as draft:
-        with draft.open("x", encoding="utf-8") as file:
+        with draft.open("x", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         if like is not None:
             copymode(like, draft)

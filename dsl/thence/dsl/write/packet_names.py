@@ -31,7 +31,7 @@ def with_packet_names(expression: ir.Expr) -> ir.Expr:
     if not _names_are_missing(expression):
         return expression
     used = {node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound)}
-    used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.NamedConstant)}
+    used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.Apply)}
     return _named(expression, {}, frozenset(used))
 
 

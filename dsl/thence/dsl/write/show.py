@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from itertools import zip_longest
 from typing import Any, assert_never
 
 from thence.dsl import ir
@@ -10,6 +11,7 @@ from thence.dsl.ir.remembered import remembered
 from thence.dsl.ir.types import PROCESS, Bool, Collection, Nat, Record, Type
 from thence.dsl.text.syntax import NOWHERE
 from thence.dsl.write.packet_names import with_packet_names
+from thence.dsl.write.told import are_told, is_open
 
 _LOOSE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _TIGHT = range(10)
 _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
@@ -54,10 +56,22 @@ def _list(expressions: tuple[ir.Expr, ...]) -> str:
     return ", ".join(_show(part, _LOOSE) for part in expressions)
 
 
-def _bound(variable: ir.Bound) -> str:
-    if variable.domain is None or isinstance(variable.domain, ir.Acted):
-        return variable.name
-    return f"{variable.name} in {_show(variable.domain, _TIGHT)}"
+def _binders(variables: tuple[ir.Bound, ...], body: ir.Expr) -> str:
+    """The variables of a quantifier, with types where their use does not tell them all.
+
+    A written type is that of the names before it, too, so that one type that is written needs the others.
+    """
+    typed = not are_told(variables, body)
+    texts = []
+    for variable, following in zip_longest(variables, variables[1:]):
+        last = following is None or not is_open(following) or following.type != variable.type
+        if variable.domain is not None and not isinstance(variable.domain, ir.Acted):
+            texts.append(f"{variable.name} in {_show(variable.domain, _TIGHT)}")
+        elif typed and is_open(variable) and last:
+            texts.append(f"{variable.name}: {variable.type}")
+        else:
+            texts.append(variable.name)
+    return ", ".join(texts)
 
 
 def _zero(type_: Type) -> str:
@@ -149,6 +163,6 @@ def _parts(expression: ir.Expr) -> tuple[str, int]:
         case ir.Quantified(kind="forall", variables=(ir.Bound(name=action, domain=ir.Acted()),), body=body):
             return f"when {action}: {_show(body, _LOOSE)}", _LOOSE
         case ir.Quantified(kind=kind, variables=variables, body=body):
-            return f"{kind} {', '.join(map(_bound, variables))}. {_show(body, _LOOSE)}", _LOOSE
+            return f"{kind} {_binders(variables, body)}. {_show(body, _LOOSE)}", _LOOSE
         case _:
             assert_never(expression)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Thread
 
 from thence.proofs.native.code.cells import FINDINGS, MOST_INVARIANTS, NEVER, RECENT_STEPS, RING, Own
 from thence.proofs.native.code.kernel import Kernel
@@ -17,6 +18,9 @@ PIECE = 1 << 17
 
 _WANTED = 1 << 14
 """Most steps that a thread asks for at once."""
+
+WORTH_OPTIMISING = 1 << 16
+"""After so many states that were expanded, optimised code is made, meanwhile the search goes on."""
 
 _WORTH_SHARING = 1 << 11
 """Fewest states that are shared among threads."""
@@ -74,6 +78,8 @@ class Team:
     shared: Array
     workers: list[Worker]
     pool: ThreadPoolExecutor | None = field(init=False, default=None)
+    _expanded: int = field(init=False, default=0)
+    _optimised: Future[Kernel] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         if len(self.workers) > 1:
@@ -119,6 +125,9 @@ class Team:
 
     def expand(self, count: int) -> None:
         """Expands the states, so many, that the cells tell."""
+        self._expanded += count
+        if self.kernel.optimised is not None and self._expanded > WORTH_OPTIMISING:
+            self._optimise(self.kernel.optimised)
         helpers: list[Future[None]] = []
 
         def work() -> None:
@@ -127,6 +136,13 @@ class Team:
             self.kernel.expand(self.shared.address, self.workers[0].cells.address)
 
         self._together(work, helpers)
+
+    def _optimise(self, optimised: Callable[[], Kernel]) -> None:
+        """Has optimised code made by a thread of its own, and takes it once it is there."""
+        if self._optimised is None:
+            self._optimised = meanwhile(optimised)
+        elif self._optimised.done():
+            self.kernel = self._optimised.result()
 
     def _start_helpers(self) -> list[Future[None]]:
         if self.pool is None:
@@ -164,3 +180,17 @@ class Team:
                 self.pool = None
             except KeyboardInterrupt:
                 continue
+
+
+def meanwhile(work: Callable[[], Kernel]) -> Future[Kernel]:
+    """What a thread does that ends with it."""
+    future: Future[Kernel] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=run, name="optimise").start()
+    return future

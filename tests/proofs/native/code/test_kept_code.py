@@ -14,9 +14,10 @@ from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Exploration, Method
+from thence.proofs.native import search
 from thence.proofs.native.code import kept_code
 from thence.proofs.native.code.kept_code import MOST_KEPT, keep, recall
-from thence.proofs.native.code.kernel import compile_kernel
+from thence.proofs.native.code.kernel import Kernel, compile_kernel
 from thence.proofs.scopes.scopes import properties_of
 
 NAMES = ("cykas", "rst", "hybrid_basic", "fifo", "mf", "cbcast")
@@ -24,12 +25,17 @@ NAMES = ("cykas", "rst", "hybrid_basic", "fifo", "mf", "cbcast")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the code, which is empty."""
+    """The folder of the code, which is empty. All code is optimised at once: only such code is kept."""
+    monkeypatch.setattr(search, "compile_kernel", lambda *of: optimised(compile_kernel(*of)))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("THENCE_CACHE", raising=False)
     found = kept_code.folder()
     assert found is not None
     return found
+
+
+def optimised(kernel: Kernel) -> Kernel:
+    return kernel if kernel.optimised is None else kernel.optimised()
 
 
 def explored(name: str, sends: tuple[int, ...]) -> Exploration:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
 from thence.dsl import ir
-from thence.dsl.export.tla.names import Names
+from thence.dsl.export.tla.names import Names, field_name
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Bool, Collection, Map, Nat, Type, has_zero
 
 
@@ -149,7 +149,7 @@ def element_sequence(text: str, type_: Type) -> str:
 
 def read(place: Place, state: str) -> str:
     """The value at a place."""
-    text = f"{state}.{place.variable}"
+    text = f"{state}.{field_name(place.variable)}"
     for access in place.path:
         text = _accessed(text, access)
     return text
@@ -158,7 +158,7 @@ def read(place: Place, state: str) -> str:
 def _accessed(text: str, access: Access) -> str:
     match access:
         case Field(name):
-            return f"{text}.{name}"
+            return f"{text}.{field_name(name)}"
         case Entry(key, None):
             return f"GetOrFault({text}, {key})"
         case Entry(key, nothing):
@@ -181,7 +181,7 @@ def written(place: Place, state: str, value: str) -> str:
         inside = rebuilt(_accessed(text, first), rest)
         match first:
             case Field(name):
-                return f"[{text} EXCEPT !.{name} = {inside}]"
+                return f"[{text} EXCEPT !.{field_name(name)} = {inside}]"
             case Entry(key, None):
                 return f"With({text}, {key}, {inside})"
             case Entry(key, nothing):
@@ -193,8 +193,8 @@ def written(place: Place, state: str, value: str) -> str:
             case _:
                 assert_never(first)
 
-    whole = rebuilt(f"{state}.{place.variable}", place.path)
-    return f"[{state} EXCEPT !.{place.variable} = {whole}]"
+    variable = field_name(place.variable)
+    return f"[{state} EXCEPT !.{variable} = {rebuilt(f'{state}.{variable}', place.path)}]"
 
 
 def tla(expression: ir.Expr, scope: Scope) -> str:
@@ -215,12 +215,12 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
         case ir.SelfProcess():
             return scope.process
         case ir.StateOf(name=name, process=None):
-            return f"{scope.state}.{name}"
+            return f"{scope.state}.{field_name(name)}"
         case ir.StateOf(name=name, process=owner):
             assert owner is not None
-            return f"{scope.states}[{sub(owner)}].{name}"
+            return f"{scope.states}[{sub(owner)}].{field_name(name)}"
         case ir.FieldOf(target=target, name=name):
-            return f"{sub(target)}.{name}"
+            return f"{sub(target)}.{field_name(name)}"
         case ir.Attribute(target=target, name="dst"):
             return f"TheOnly({sub(target)}.dsts)"
         case ir.Attribute(target=target, name=name):
@@ -232,7 +232,7 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
         case ir.Query(target=target, name=name):
             return _query(sub(target), target.type, name)
         case ir.Construct(type=type_, values=values):
-            labels = [label for label, _ in type_.fields]  # type: ignore[union-attr]
+            labels = [field_name(label) for label, _ in type_.fields]  # type: ignore[union-attr]
             inside = ", ".join(f"{label} |-> {sub(value)}" for label, value in zip(labels, values, strict=True))
             return f"[{inside}]"
         case ir.SetOf(items=items):

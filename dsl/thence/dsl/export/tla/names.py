@@ -7,18 +7,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-_WORDS = """
-ASSUME ASSUMPTION AXIOM CASE CHOOSE CONSTANT CONSTANTS DOMAIN ELSE ENABLED EXCEPT EXTENDS IF IN INSTANCE LET LOCAL
-MODULE OTHER SF SUBSET THEN THEOREM UNCHANGED UNION VARIABLE VARIABLES WF WITH RECURSIVE LAMBDA BOOLEAN STRING
-TRUE FALSE Nat Seq Head Tail Append Len SubSeq SelectSeq Cardinality IsFiniteSet Assert Print PrintT Permutations
-SortSeq RandomElement Any ToString TLCGet TLCSet TLCEval JavaTime Int Real Succ
+_RESERVED = """
+ACTION ASSUME ASSUMPTION AXIOM BY CASE CHOOSE CONSTANT CONSTANTS COROLLARY DEF DEFINE DEFS DOMAIN ELSE ENABLED EXCEPT
+EXTENDS HAVE HIDE IF IN INSTANCE LAMBDA LEMMA LET LOCAL MODULE NEW OBVIOUS OMITTED ONLY OTHER PICK PROOF PROPOSITION
+PROVE QED RECURSIVE SF STATE SUBSET SUFFICES TAKE TEMPORAL THEN THEOREM UNCHANGED UNION USE VARIABLE VARIABLES WF WITH
+WITNESS BOOLEAN STRING TRUE FALSE
 """
-"""The words of TLA+, and the operators of its standard modules that `Thence` extends."""
+"""The words of TLA+."""
+
+_OPERATORS = """
+Nat Seq Head Tail Append Len SubSeq SelectSeq Cardinality IsFiniteSet Assert Print PrintT Permutations SortSeq
+RandomElement Any ToString TLCGet TLCSet TLCEval JavaTime Int Real Succ
+"""
+"""The operators of the standard modules of TLA+ that `Thence` extends."""
+
+_NOT_A_NAME = re.compile(rf"{'|'.join(_RESERVED.split())}|[\d_]+|[WS]F_\w*")
+"""What cannot stand for a name in TLA+: its words, what has no letter, and what reads like a fairness condition."""
 
 
 def words(text: str) -> tuple[str, ...]:
     """The names in a text."""
     return tuple(re.findall(r"\w+", text))
+
+
+def field_name(name: str) -> str:
+    """The field of a record for a variable or field of this name; for others another one."""
+    return f"x{name}" if _NOT_A_NAME.fullmatch(name.lstrip("x")) else name
 
 
 def prelude() -> str:
@@ -35,11 +49,11 @@ def defined(text: str) -> frozenset[str]:
 class Names:
     """Hands out names that nothing in the module has."""
 
-    taken: set[str] = field(default_factory=lambda: {*words(_WORDS), *defined(prelude())})
+    taken: set[str] = field(default_factory=lambda: {*words(_RESERVED + _OPERATORS), *defined(prelude())})
 
     def fresh(self, wish: str) -> str:
         """`wish`, or with a number where it is taken."""
-        base = wish if re.fullmatch(r"\w*[A-Za-z]\w*", wish) else f"x{wish}"
+        base = f"x{wish}" if _NOT_A_NAME.fullmatch(wish) else wish
         name, number = base, 1
         while name in self.taken:
             number += 1

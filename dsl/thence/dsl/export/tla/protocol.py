@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from thence.dsl import ir
 from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.expressions import Scope, Unsupported, tla
-from thence.dsl.export.tla.names import Names, prelude, words
+from thence.dsl.export.tla.names import Names, field_name, prelude, words
 from thence.dsl.export.tla.statements import Operators, packet_field
 from thence.dsl.ir.observability import beyond_states
 from thence.dsl.ir.overlay import spelled_out
@@ -121,7 +121,7 @@ class _Writer:
     @property
     def outbox(self) -> str:
         """The field of a process's state for what its step emits: none of the protocol's variables."""
-        return Names({variable.name for variable in self.protocol.state}).fresh("out")
+        return Names({field_name(variable.name) for variable in self.protocol.state}).fresh("out")
 
     def module(self) -> list[str]:
         procedures = {each.name: self.names.fresh(each.name) for each in self.protocol.procedures}
@@ -234,7 +234,9 @@ class _Writer:
         fifo = not self.protocol.network.reordering
         initial = replace(Scope(self.names), process="p")
         zeros = f"[t \\in {{{', '.join(map(_quoted, self.counted))}}} |-> [p \\in Process |-> 0]]"
-        fields = [f"{variable.name} |-> {tla(variable.initial, initial)}" for variable in self.protocol.state]
+        fields = [
+            f"{field_name(variable.name)} |-> {tla(variable.initial, initial)}" for variable in self.protocol.state
+        ]
         first = [
             f"/\\ local = [p \\in Process |-> [{', '.join([*fields, f'{self.outbox} |-> <<>>'])}]]",
             "/\\ net = EmptyMap",

@@ -27,6 +27,7 @@ from thence.dsl.export.tla.expressions import (
     written,
     zero,
 )
+from thence.dsl.export.tla.names import field_name
 from thence.dsl.ir.types import Collection, Map, Type
 
 Then: TypeAlias = Callable[[str], list[str]]
@@ -193,14 +194,14 @@ class Operators:
         if not statement.ref:
             return [], element_sequence(tla(domain, scope), domain.type), None
         lines, place = self._place(domain, scope)
-        text = read(place, scope.state)
+        text, at = read(place, scope.state), scope.names.fresh("k")
         match domain.type:
             case Map(key=key):
                 return lines, ascending(f"DOMAIN {text}", key), place
             case Collection("queue"):
-                return lines, f"[k \\in 1..Len({text}) |-> k]", place
+                return lines, f"[{at} \\in 1..Len({text}) |-> {at}]", place
             case _:
-                return lines, f"[k \\in 1..Len({text}.items) |-> {text}.first + k - 1]", place
+                return lines, f"[{at} \\in 1..Len({text}.items) |-> {text}.first + {at} - 1]", place
 
     def _place(self, expression: ir.Expr, scope: Scope) -> tuple[list[str], Place]:
         """The place that an expression denotes, with names for the indices on the way, and the LETs that give them."""
@@ -240,7 +241,7 @@ def _element_access(type_: Type, item: str) -> Entry | Element:
 
 def packet_field(kind: ir.PacketKind, parameter: ir.Variable) -> str:
     """The field of a packet record. The kind is in the name: packets of different kinds must be comparable."""
-    return f"{kind.name}_{parameter.name}"
+    return field_name(f"{kind.name}_{parameter.name}")
 
 
 def changed(method: str, type_: Type, value: str, arguments: list[str]) -> str:

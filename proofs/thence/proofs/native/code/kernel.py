@@ -1,14 +1,18 @@
-"""Native code for one layout and one set of properties, ready to be called; calls leave the interpreter's lock."""
+"""Native code for one layout and one set of properties, ready to be called; calls leave the interpreter's lock.
+
+Code is made in haste at first, without optimising: that takes a tenth of the time, and most searches are over before
+the rest would pay. Optimised code takes its place in searches that go on; where it was kept from an earlier run it is
+taken at once.
+"""
 
 from __future__ import annotations
 
 import ctypes
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -16,6 +20,10 @@ from llvmlite import ir
 from thence.proofs.native.code.expansion import Expansion
 from thence.proofs.native.code.kept_code import keep, key_of, recall
 from thence.proofs.native.layout import Layout
+
+HASTE: Final = 0
+CARE: Final = 2
+"""How much is done for fast code, as compilers number it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +34,18 @@ class Kernel:
         expand: (shared, own): see `expansion`.
         rehash: (shared, start, end): see `store`.
         sift: (shared, job): see `sifting`.
-        digest: a hash of what is generated, the same wherever it is compiled.
+        digest: a hash of what is generated, the same wherever and however it is compiled.
         passes: (shared, cells), by name: what the store passes over its states for; see `sweep_store`, `disk_store`.
+        optimised: gives the same functions, made with care; None: these are.
     """
 
     expand: Callable[[int, int], None]
     rehash: Callable[[int, int, int], None]
     sift: Callable[[int, int], None]
-    seconds: float
     engine: Any
     digest: str
     passes: Mapping[str, Callable[[int, int], None]]
+    optimised: Callable[[], Kernel] | None = None
 
 
 @cache
@@ -45,11 +54,11 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _machine() -> Any:
+def _machine(effort: int = CARE) -> Any:
     _initialize()
     features = llvm.get_host_cpu_features().flatten()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=2
+        cpu=llvm.get_host_cpu_name(), features=features, opt=effort
     )
 
 
@@ -70,19 +79,33 @@ def link(module: object) -> Any:
     key = key_of(text, machine)
     code = recall(key)
     if code is None:
-        code = _compiled(text, machine)
+        code = _compiled(text, machine, CARE)
         keep(key, code)
+    return _linked(code, machine)
+
+
+def _linked_in_haste(text: str) -> tuple[Any, bool]:
+    """As `link`, but not optimised where nothing was kept; and whether it is optimised."""
+    machine = _machine()
+    code = recall(key_of(text, machine))
+    if code is not None:
+        return _linked(code, machine), True
+    machine = _machine(HASTE)
+    return _linked(_compiled(text, machine, HASTE), machine), False
+
+
+def _linked(code: bytes, machine: Any) -> Any:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
 
 
-def _compiled(text: str, machine: Any) -> bytes:
+def _compiled(text: str, machine: Any, effort: int) -> bytes:
     """The machine code. LLVM calls nothing of Python meanwhile: there an interrupt would be lost."""
     parsed = llvm.parse_assembly(text)
     parsed.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=effort)
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(parsed, builder)
     return bytes(machine.emit_object(parsed))
@@ -90,19 +113,26 @@ def _compiled(text: str, machine: Any) -> bytes:
 
 @lru_cache(maxsize=64)
 def compile_kernel(layout: Layout, properties: frozenset[str]) -> Kernel:
-    """Generates, optimises and links the code."""
-    started = time.perf_counter()
+    """Generates and links the code, in haste where nothing was kept of it."""
     module = new_module()
-    store = Expansion(module, layout, properties).store
+    passes = tuple(Expansion(module, layout, properties).store.passes)
     text = str(module)
-    engine, digest = link(text), sha256(text.encode()).hexdigest()
+    engine, is_optimised = _linked_in_haste(text)
+    digest = sha256(text.encode()).hexdigest()
 
+    @cache
+    def optimised() -> Kernel:
+        return _kernel(link(text), digest, passes)
+
+    return _kernel(engine, digest, passes, None if is_optimised else optimised)
+
+
+def _kernel(engine: Any, digest: str, passes: Iterable[str], optimised: Callable[[], Kernel] | None = None) -> Kernel:
     def function(name: str, count: int) -> Any:
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_uint64] * count)
         return kind(engine.get_function_address(name))
 
-    passes = {name: function(name, 2) for name in store.passes}
     return Kernel(
-        function("expand", 2), function("rehash", 3), function("sift", 2), time.perf_counter() - started, engine,
-        digest, passes,
+        function("expand", 2), function("rehash", 3), function("sift", 2), engine, digest,
+        {name: function(name, 2) for name in passes}, optimised,
     )  # fmt: skip
