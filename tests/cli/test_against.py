@@ -137,7 +137,7 @@ def test_what_cannot_be_replayed_is_said(arguments: list[str], words: list[str],
 
 
 def test_what_the_transport_records_is_as_its_protocol(thence: Thence) -> None:
-    assert thence("demo", "cykas", "--messages", "6", "--out", "right", "--loss", "0", "--delay", "1").code == 0
+    assert thence("demo", "cykas", "--messages", "6", "--out", "right", "--loss-rate", "0", "--delay", "1").code == 0
     logs = [f"right/p{process}.ndjson" for process in range(3)]
     for files in (["right/trace.ndjson"], ["--merge", *logs]):
         done = thence("trace", "check", *files, "--against", "cykas", "--json")

@@ -44,7 +44,7 @@ SMALL = {
     ("compare",): ["fifo"],
     ("evaluate",): ["mf", "--processes", "2", "--messages", "1"],
     ("lsp",): [],
-    ("demo",): ["mf", "--messages", "2", "--loss", "0"],
+    ("demo",): ["mf", "--messages", "2", "--loss-rate", "0"],
     ("trace", "check"): ["nothing.ndjson"],
     ("trace", "convert"): ["nothing.ndjson", "-o", "out"],
     ("trace", "draw"): ["nothing.ndjson"],

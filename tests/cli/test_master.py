@@ -123,6 +123,8 @@ def test_options_that_do_not_go_with_it(thence: Thence) -> None:
 class FailingPool:
     """The task of every number from `first` on fails so; `lost`: and with it the pool."""
 
+    at_once = 1
+
     def __init__(self, first: int, *, lost: bool) -> None:
         self.first, self.lost, self.begun = first, lost, 0
 

@@ -24,10 +24,13 @@ from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
 from thence.proofs.explore.set_order import order_matters
 
-SMALL = 2_000
+SMALL = 500
 """States that the interpreter visits before code is generated: fewer take longer to compile than to explore."""
 
-FEW = f"the interpreter came to an end within {SMALL:,} states"
+PLAIN = 2_000
+"""The same where states may be reduced: so many are better seen one by one."""
+
+FEW = f"the interpreter came to an end within {PLAIN:,} states"
 """Why a small scope is not reduced: there is nothing to gain, and every state has been visited."""
 
 
@@ -59,7 +62,7 @@ def explore(
     )  # fmt: skip
     result, used = _explored(request, method)
     result.never = _never(used)
-    if workload.programs and result.complete:
+    if (workload.programs or workload.prompt) and result.complete:
         result.never |= _in_no_run(used, result.never)
     if result.complete:
         result.order_matters = order_matters(used)
@@ -91,7 +94,9 @@ def _never(system: System) -> frozenset[str]:
 
 
 def _in_no_run(system: System, never: frozenset[str]) -> frozenset[str]:
-    """What else no run does, though a process could do it by its state: its program does not let it, for example."""
+    """What else no run does, though a process could do it by its state: its program does not let it, say, or it would
+    send a message that does not leave promptly.
+    """
     asked = {f"acts {formula.name}": formula.name for formula in judged_in_steps(system.protocol)}
     asked = {"delivers": "causal", **asked}
     untold = {what: name for what, name in asked.items() if what not in never}
@@ -137,14 +142,15 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
     reason = why_not(system, request.storage)
     if reason is not None:
         result = Interpretation(request).run()
-        few = result.complete and result.states <= SMALL and not by_name
+        few = result.complete and result.states <= PLAIN and not by_name
         result.refused = dict.fromkeys(request.reductions, FEW if few else reason)
         if not few and "symmetry" in result.refused and compares_processes(system.protocol):
             result.refused["symmetry"] = COMPARES
         return result, system
     if request.storage == "disk":
         system = system_of(system.protocol, system.workload)
-    first = Interpretation(replace(request, system=system, limit=min(SMALL, limit or SMALL)))
+    small = PLAIN if request.reductions else SMALL
+    first = Interpretation(replace(request, system=system, limit=min(small, limit or small)))
     result = first.run()
     over = result.complete or not first.limited or result.states == limit
     if over and not (result.complete and by_name):

@@ -109,7 +109,7 @@ def test_counterexamples_of_the_explorer_show_the_fault_in_the_harness(name: str
     settings = replace(settings, loss=True, duplication=True, self_sends=own)
     shown = 0
     for mutant in specification.mutants:
-        corpus = distinguishing(replace(specification, mutants=(mutant,), scopes=()), library(name), 4_000)
+        corpus = distinguishing(replace(specification, mutants=(mutant,), scopes=()), library(name), 6_000)
         for schedule in corpus.schedules:
             assert isinstance(mutant.mutated, ir.Protocol)
             outcome = run_case(ProtocolSystem(mutant.mutated), schedule, settings)

@@ -103,7 +103,7 @@ def test_the_state_is_that_of_the_protocol(
             scheduler = SCHEDULERS["starve_one_channel" if seed % 2 else "uniform"]
             for operation in scheduler(Random(seed), settings, case.network, 20):
                 case.perform(operation)
-                lockstep = case.lockstep
+                lockstep = case.comparison.lockstep
                 assert lockstep is not None, case.outcome().findings
                 for process, number in zip(case.participants.processes, lockstep.states, strict=True):
                     state = dict(zip(variables, replay.steps.state(number), strict=True))

@@ -50,6 +50,19 @@ def test_a_process_that_dies_is_no_result() -> None:
     assert "terminated abruptly" in str(died[0])
 
 
+def brief(number: int) -> int:
+    time.sleep(0.3)
+    return number
+
+
+def test_as_many_tasks_as_processes_are_told_of_as_running() -> None:
+    """A third task waits at hand for two processes, and the pool calls its future running, too."""
+    told: list[list[int]] = []
+    with open_processes(2) as pool:
+        assert not run_tasks(pool, brief, list(range(6)), lambda *_: None, lambda running: told.append([*running]))
+    assert max(map(len, told)) == 2
+
+
 def dying(task: tuple[int, str]) -> int:
     """Kills its process where it has not been begun so often before; the file counts."""
     times, path = task
@@ -120,6 +133,8 @@ def test_nothing_stays_of_the_temporary_files_of_processes(tmp_path: Path, monke
 
 class Breaking:
     """A pool that is lost with its third task."""
+
+    at_once = 1
 
     def __init__(self) -> None:
         self.given, self.abandoned = 0, False

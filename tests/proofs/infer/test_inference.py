@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,12 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import load_bytes
+from thence.proofs.infer import inference
 from thence.proofs.infer.goals import hidden
 from thence.proofs.infer.inference import Inference, Limits, infer
+from thence.proofs.machine.inductive_set import InductiveSet
 from thence.proofs.prove import solver_pool
+from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
@@ -35,6 +39,22 @@ def test_a_machine_without_its_invariants_is_proved_again() -> None:
     names = [each.formula.name for each in found.conjuncts]
     assert set(names) <= set(found.assessments) and {"causal", "fifo", "csps", "at_most_once"} <= set(found.assessments)
     assert all(each.without for each in found.conjuncts)  # none of them is superfluous
+
+
+def test_no_conjunct_is_superfluous_that_the_prover_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no step is found that is possible without it, and the prover says nothing else."""
+    prove = inference.prove_machine
+
+    def silent(session: ProofSession, machine: ir.Machine) -> tuple[dict[str, Assessment], InductiveSet | None]:
+        judged, inductive = prove(session, machine)
+        return {name: replace(each, text="") for name, each in judged.items()}, inductive
+
+    monkeypatch.setattr(inference, "prove_machine", silent)
+    for search in ("lost_in_small", "lost"):
+        monkeypatch.setattr(inference, search, lambda *_: "")
+    found = inferred(hidden(specification("synchronous").machines[0], ["all"]))
+    assert found.proved and found.conjuncts
+    assert {each.verdict for each in found.assessments.values()} == {Verdict.PROVED}
 
 
 def test_a_false_statement_ends_in_a_run() -> None:

@@ -8,8 +8,8 @@ from itertools import product
 from random import Random
 
 import pytest
-from tests.proofs.machine.drawn_machines import drawn_machine
-from tests.proofs.machine.drawn_structures import arbitrary
+from tests.proofs.machine.against_execution.drawn_machines import drawn_machine
+from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Sort

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
@@ -78,6 +79,23 @@ def start(subject: ir.Machine, chance: random.Random) -> Structure:
             return state
 
 
+def states_after(subject: ir.Machine, chance: random.Random) -> Iterator[Structure]:
+    """The states after each of the thirty steps of a random run, or of fewer where nothing can happen any more."""
+    state = start(subject, chance)
+    guards = {each.name: compiled(each.guard, [p.name for p in each.parameters]) for each in actions(subject)}
+    for _ in range(30):
+        enabled = [
+            (each, arguments)
+            for each in actions(subject)
+            for arguments in tuples([p.type for p in each.parameters], UNIVERSE)
+            if value_in(guards[each.name], state, *arguments)
+        ]
+        if not enabled:
+            return
+        state = step(*chance.choice(enabled), state)
+        yield state
+
+
 @pytest.mark.parametrize("name", LOST)
 def test_what_is_lost_stays_lost(name: str) -> None:
     """In random runs: once the formula is true of a value, it stays true, and the value is not decided any more."""
@@ -88,22 +106,10 @@ def test_what_is_lost_stays_lost(name: str) -> None:
     names = [argument.name for argument in marked if isinstance(argument, ir.Local)]
     is_lost = compiled(lost, names)
     values = list(tuples([argument.type for argument in marked], UNIVERSE))
-    guards = {each.name: compiled(each.guard, [p.name for p in each.parameters]) for each in actions(subject)}
     happened = decided = 0
     for seed in range(120):
-        chance = random.Random(seed)
-        state = start(subject, chance)
         gone: set[tuple[int, ...]] = set()
-        for _ in range(30):
-            enabled = [
-                (each, arguments)
-                for each in actions(subject)
-                for arguments in tuples([p.type for p in each.parameters], UNIVERSE)
-                if value_in(guards[each.name], state, *arguments)
-            ]
-            if not enabled:
-                break
-            state = step(*chance.choice(enabled), state)
+        for state in states_after(subject, random.Random(seed)):
             for value in values:
                 if value in gone:
                     assert value_in(is_lost, state, *value)
@@ -121,21 +127,11 @@ def test_what_is_not_told_is_not_left_out() -> None:
     subject = machine("quorum_register")
     end = next(each for each in actions(subject) if each.name == "end")
     untold = compiled(next(each for each in reasons_of(end, subject) if show_expression(each) == UNTOLD), ["r", "v_"])
-    guards = {each.name: compiled(each.guard, [p.name for p in each.parameters]) for each in actions(subject)}
     pairs = list(tuples([parameter.type for parameter in begun_before(subject).parameters], UNIVERSE))
     seen = told = 0
     for seed in range(60):
-        chance = random.Random(seed)
-        state = start(subject, chance)
         owed: set[tuple[int, ...]] = set()
-        for _ in range(30):
-            enabled = [
-                (each, arguments)
-                for each in actions(subject)
-                for arguments in tuples([p.type for p in each.parameters], UNIVERSE)
-                if value_in(guards[each.name], state, *arguments)
-            ]
-            state = step(*chance.choice(enabled), state)
+        for state in states_after(subject, random.Random(seed)):
             for v, r in pairs:
                 knows = bool(state.tables["saw"][r, v])
                 if (v, r) in owed and knows:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.proofs.infer.test_orders import small_with_order
-from tests.proofs.machine.drawn_structures import arbitrary
+from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 
 from thence.dsl import ir
 from thence.dsl.find import specification

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 
 from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.find import specification
-from thence.dsl.ir.types import BOOL, NAT
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.load import library
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.compiled import compiled, compiled_choices, compiled_row, value_in
-from thence.proofs.logic.structure import Structure, evaluate, tuples
+from thence.proofs.logic.formula import free_locals
+from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
 from thence.proofs.machine.step_statements import split
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
@@ -68,6 +70,75 @@ def test_choices_are_the_arguments_of_which_the_guards_are_true(name: str) -> No
                 for arguments in every
                 if evaluate(action.guard, structure, dict(zip(names, arguments, strict=True)))
             ]
+
+
+DRAWN = (
+    ir.Symbol("open", (), BOOL),
+    ir.Symbol("first", (), PROCESS),
+    ir.Symbol("ready", (ir.Variable("p", PROCESS),), BOOL),
+    ir.Symbol("knows", (ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)), BOOL),
+    ir.Symbol("src", (ir.Variable("m", MESSAGE),), PROCESS),
+    ir.Symbol("want", (ir.Variable("p", PROCESS),), NAT),
+    ir.Symbol("told", (ir.Variable("p", PROCESS), ir.Variable("n", NAT)), BOOL),
+)
+
+
+def drawn_term(chance: random.Random, type_: Type, variables: list[ir.Variable], depth: int) -> ir.Expr:
+    """A term over some of the variables, be they many or none."""
+    known: list[ir.Expr] = [ir.Local(each.type, each.name) for each in variables if each.type == type_]
+    symbols = [each for each in DRAWN if each.result == type_ and (depth or not each.parameters)]
+    if type_ == MESSAGE or (known and chance.random() < 0.7) or not symbols:
+        return chance.choice(known) if known else ir.Literal_(NAT, chance.randrange(4))
+    symbol = chance.choice(symbols)
+    types = [each.type for each in symbol.parameters]
+    if MESSAGE in types and not any(each.type == MESSAGE for each in variables):
+        return ir.Apply(PROCESS, "first", ())
+    return ir.Apply(type_, symbol.name, tuple(drawn_term(chance, each, variables, depth - 1) for each in types))
+
+
+def drawn_condition(chance: random.Random, variables: list[ir.Variable]) -> ir.Expr:
+    form = chance.random()
+    if form < 0.3:
+        type_ = chance.choice((PROCESS, NAT))
+        sides = (drawn_term(chance, type_, variables, 1) for _ in range(2))
+        return ir.Comparison(BOOL, chance.choice(("=", "<=", "<")) if type_ == NAT else "=", *sides)
+    if form < 0.5:
+        sides = (drawn_condition(chance, variables) for _ in range(2))
+        return ir.Connective(BOOL, chance.choice(("or", "implies")), *sides)
+    atom = drawn_term(chance, BOOL, variables, 2)
+    return ir.Not(BOOL, atom) if form < 0.6 else atom
+
+
+def test_choices_are_those_of_which_drawn_conditions_are_true() -> None:
+    """With numbers among the variables, and with conditions of none, one and several of them, in any order.
+
+    Guards of `mf`, say, have one variable each, so that all orders of loops and conditions do there.
+    """
+    seen: Counter[tuple[int, bool]] = Counter()
+    for seed in range(600):
+        chance = random.Random(seed)
+        every = [ir.Variable(name, chance.choice((PROCESS, PROCESS, MESSAGE, NAT))) for name in "wxyz"]
+        variables = every[: chance.randrange(5)]
+        chosen = (chance.sample(variables, chance.randint(0, len(variables))) for _ in range(chance.randrange(4)))
+        conditions = [drawn_condition(chance, each) for each in chosen]
+        universe = {"process": chance.randrange(1, 4), "message": chance.randrange(3), "nat": chance.randrange(1, 5)}
+        tables: dict[str, Table] = {}
+        for symbol in DRAWN:
+            most = 2 if symbol.result == BOOL else 3 if symbol.result == NAT else universe["process"]
+            drawn = {key: chance.randrange(most) for key in tuples([each.type for each in symbol.parameters], universe)}
+            tables[symbol.name] = {k: bool(v) for k, v in drawn.items()} if symbol.result == BOOL else dict(drawn)
+        structure, below = Structure(universe, tables), chance.randrange(1, 5)
+        names = [each.name for each in variables]
+        possible = tuples([each.type for each in variables], {**universe, "nat": below})
+        expected = [
+            arguments
+            for arguments in possible
+            if all(evaluate(each, structure, dict(zip(names, arguments, strict=True))) for each in conditions)
+        ]
+        assert value_in(compiled_choices(conditions, variables, below), structure) == expected, seed
+        for condition in conditions:
+            seen[len(free_locals(condition)), bool(expected)] += 1
+    assert all(seen[number, some] > 20 for number in range(3) for some in (False, True)), seen
 
 
 @pytest.mark.parametrize("reasons", [False, True])

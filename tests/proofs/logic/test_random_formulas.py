@@ -18,7 +18,7 @@ from tests.proofs.logic.drawn_formulas import (
     drawn_process,
     drawn_structure,
 )
-from tests.proofs.machine.closed_smt import closed_text
+from tests.proofs.machine.against_execution.closed_smt import closed_text
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 import pytest
-from tests.proofs.machine.drawn_machines import BY_HAND, drawn_machine
-from tests.proofs.machine.drawn_structures import arbitrary
-from tests.proofs.machine.executed import began, stepped, value
+from tests.proofs.machine.against_execution.drawn_machines import BY_HAND, drawn_machine
+from tests.proofs.machine.against_execution.drawn_structures import arbitrary
+from tests.proofs.machine.against_execution.executed import began, stepped, value
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, PROCESS

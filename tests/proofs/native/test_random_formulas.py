@@ -26,8 +26,9 @@ from thence.proofs.native.crosscheck import different_states
 from thence.proofs.native.engine import NativeEngine, Sample, why_not
 from thence.proofs.native.inputs import Input
 from thence.proofs.native.invariants import StepJudge, Together
+from thence.proofs.native.judging.kinds import Kinds
+from thence.proofs.native.judging.sieve import Kind
 from thence.proofs.native.layout import Shape, shape_of
-from thence.proofs.native.sieve import Kind
 from thence.proofs.native.tables import StepTable
 from thence.proofs.scopes.scopes import properties_of
 
@@ -194,13 +195,13 @@ def sees_nothing_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def overlooks_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = NativeEngine._kinds
+    honest = Kinds.named
 
-    def kinds(self: NativeEngine) -> dict[str, Kind]:
+    def kinds(self: Kinds) -> dict[str, Kind]:
         found = honest(self)
         return found | ({"locals": (("locals",), found["locals"][1])} if "locals" in found else {})
 
-    monkeypatch.setattr(NativeEngine, "_kinds", kinds)
+    monkeypatch.setattr(Kinds, "named", kinds)
 
 
 @pytest.mark.long

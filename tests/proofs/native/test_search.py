@@ -16,9 +16,10 @@ from thence.proofs.engines import explore
 from thence.proofs.explore import exploration
 from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Method, Progress, Resources
 from thence.proofs.native import engine as engines
-from thence.proofs.native import sieve, state_store, tables, workers
+from thence.proofs.native import state_store, tables, workers
 from thence.proofs.native.code.cells import Shared
 from thence.proofs.native.engine import NativeEngine
+from thence.proofs.native.judging import sieve
 from thence.proofs.native.layout import Capacity
 from thence.proofs.native.memory import Array
 from thence.proofs.scopes.scopes import properties_of

@@ -14,8 +14,9 @@ from thence.dsl.load import library as library_files
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Exploration, ExplorationRequest, Method, Progress, Resources
 from thence.proofs.explore.interpreted import Interpretation
-from thence.proofs.native import sieve, state_store, sweep_line, workers
+from thence.proofs.native import state_store, sweep_line, workers
 from thence.proofs.native.engine import NativeEngine, Sample
+from thence.proofs.native.judging import sieve
 from thence.proofs.native.progress_measure import NoMeasure
 from thence.proofs.scopes.scopes import Options, explore_scope, properties_of
 from thence.spec.verdict import Verdict

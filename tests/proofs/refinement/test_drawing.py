@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
@@ -27,6 +28,14 @@ def link_of(name: str) -> ir.Link:
     return specification.links[0]
 
 
+def drawn_states(name: str) -> Iterator[tuple[ir.Link, Random, Drawn]]:
+    """Eight states of a link: one of the library, or, where the name is a number, a random one."""
+    link = drawn_link(int(name)) if name.isdigit() else link_of(name)
+    for seed in range(8):
+        random = Random(seed)
+        yield link, random, Drawn(link, 3, random)
+
+
 def signs(line: str) -> list[str]:
     """The words of a line and its other characters: elements of sets and keys of maps have no order of their own."""
     return sorted(re.findall(r"\w+|[^\w\s]", line))
@@ -36,9 +45,7 @@ def signs(line: str) -> list[str]:
     "name", ["fifo", "two_phase_commit", "mf", "rst", "cbcast", "tree", "hybrid_basic", *map(str, range(12))]
 )
 def test_a_state_is_drawn_as_the_interpreter_shows_it(name: str) -> None:
-    link = drawn_link(int(name)) if name.isdigit() else link_of(name)
-    for seed in range(8):
-        state = Drawn(link, 3, Random(seed))
+    for link, _, state in drawn_states(name):
 
         def named(line: str, state: Drawn = state) -> str:
             numbers = {message.name: f"m{at}" for at, message in enumerate(state.messages, 1)}
@@ -65,13 +72,10 @@ def test_a_state_is_drawn_as_the_interpreter_shows_it(name: str) -> None:
 @pytest.mark.parametrize("name", ["fifo", "mf", "cbcast", "hybrid_basic", *map(str, range(12))])
 def test_what_does_not_matter_is_left_open_and_no_packet_is_left_out(name: str) -> None:
     """A model has no tables of symbols that an obligation does not mention, be they those of whole collections."""
-    link = drawn_link(int(name)) if name.isdigit() else link_of(name)
-    kinds = link.protocol.packets
-    signature = Signature((PROCESS, MESSAGE), (), protocol_symbols(link.protocol))
     goal = ir.NamedFormula("anything", ir.Literal_(BOOL, True))
-    for seed in range(8):
-        random = Random(seed)
-        state = Drawn(link, 3, random)
+    for link, random, state in drawn_states(name):
+        kinds = link.protocol.packets
+        signature = Signature((PROCESS, MESSAGE), (), protocol_symbols(link.protocol))
         flying = {flying_name(kind.name) for kind in kinds}
         there = {one: table for one, table in state.structure.tables.items() if one in flying or random.random() < 0.5}
         constants = tuple(ir.Variable(f"#packet {kind.name}", packet_sort(kind)) for kind in kinds)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from tests.proofs.machine.executed import began
+from tests.proofs.machine.against_execution.executed import began
 from tests.proofs.refinement.link_invariants import true_of
 from tests.proofs.refinement.test_execution import Drawn, Reader, channels, drawn_link, flying
 

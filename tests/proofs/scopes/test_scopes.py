@@ -18,6 +18,7 @@ from thence.proofs.scopes.reports import confirm, describe, explain
 from thence.proofs.scopes.scopes import Options, check_links, check_mutant, explore_scope, properties_of
 from thence.spec.verdict import Level, Verdict
 
+Specify: TypeAlias = Callable[[str], ir.Specification]
 Library: TypeAlias = Callable[[str], ir.Specification]
 ANY = ((1, 2), (0, 2), (0, 1))
 
@@ -177,3 +178,37 @@ def test_progress_is_reported_with_what_it_is_about(library: Library, monkeypatc
     explore_scope(library("mf").protocols[0], "one", workload(library, "mf", "one"), (), ["causal"], options)
     check_mutant(library("mf"), mutant(library, "mf", "takes_the_newest"), options)
     assert labels == {"mf one", "takes_the_newest 2 processes, sends 3, 0"}
+
+
+def test_any_number_of_messages_is_of_those_that_send_for_ever_only(specify: Specify) -> None:
+    """With two messages of p1 the formula is false; one is all that it sends in this scope."""
+    content = specify("""\
+protocol once:
+  network reliable, reordering
+  role first: process = 0
+  message MSG(m: message) carries m
+  message ACK()
+  state:
+    open: bool = true
+    got: nat
+  on causal_send(m) when open:
+    open := false
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    got := min(got + 1, 2)
+    deliver m
+    send ACK() to j
+  on receive ACK() from j: open := true
+  property causal
+  invariant few: got@first <= 1
+
+scope s of once:
+  processes 2
+  sends 1, 1
+  for ever 0
+  prompt sends
+  expect holds few
+""")
+    (few,) = explore_scope(content.protocols[0], "s", content.scopes[0].workload, (), ["few"])
+    assert few.verdict is Verdict.HOLDS and few.facts["saturated"]
+    assert few.explanation.startswith("any number of messages of each process that sends for ever: ")

@@ -31,6 +31,7 @@ class Scattered:
 
     def __init__(self, cluster: Cluster, threads: ThreadPoolExecutor) -> None:
         self.cluster = cluster
+        self.at_once = AT_ONCE
         self._threads = threads
         self._pending: set[Future[Any]] = set()
 

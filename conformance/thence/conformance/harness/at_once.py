@@ -98,7 +98,7 @@ class _Run:
     def __init__(self, seed: int, case: Case) -> None:
         self.seed = seed
         self.case = case
-        self.lockstep = case.lockstep
+        self.lockstep = case.comparison.lockstep
         self.failure: Failure | None = None
         self.outcome: CaseOutcome | None = None
 

@@ -7,23 +7,18 @@ subject leaves its protocol.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
-from functools import partial
-from itertools import repeat
 from typing import Any, Final, assert_never, cast
 
 from thence.conformance.cases.inputs import method_of
 from thence.conformance.cases.network import Destination, Flight, Network, Settings
 from thence.conformance.cases.schedule import Duplicate, Have, Lose, Operation, React, Receive, Send, Tick
 from thence.conformance.harness.aliasing import SentPackets
+from thence.conformance.harness.comparison import NO_SHADOWS, Comparison
 from thence.conformance.harness.judge import CaseJudge
 from thence.conformance.harness.participants import Failure, Participants, Waits
-from thence.conformance.harness.signature import signature_of
-from thence.conformance.harness.wrong_message import wrong_message
-from thence.conformance.replay.divergence import Divergence
-from thence.conformance.replay.findings import CaseFinding, CaseOutcome, FindingKind
-from thence.conformance.replay.packet_fields import Differs, difference
-from thence.conformance.replay.replay import Answers, Expected, Lockstep, Replay, Signature, same_packets, told
+from thence.conformance.replay.findings import CaseOutcome, FindingKind
+from thence.conformance.replay.packet_fields import difference
+from thence.conformance.replay.replay import Answers, Expected, Replay
 from thence.conformance.systems.foreign import LATER, Answered, Elsewhere
 from thence.conformance.systems.returned import COMMAND_LIMIT
 from thence.conformance.systems.strangers import shown, word
@@ -39,9 +34,6 @@ STEP_LIMIT: Final = 10_000
 PACKET_LIMIT: Final = 10_000
 """Packets in flight; beyond it the case is `endless`."""
 
-_NO_SHADOWS: Final = repeat(-1)
-"""Numbers of packets that are not replayed."""
-
 
 class Case:
     """One run of a system under test. Once it is over (a crash, a hang, no end in sight) nothing more happens in it.
@@ -51,7 +43,7 @@ class Case:
         network: the packets in flight.
         judge: keeps the log and the findings.
         participants: the processes.
-        lockstep: the protocol's side, as long as the subject follows it.
+        comparison: the protocol's side.
         over: the case has ended early.
         has_timers: whether any process has a timer, or the protocol.
         timers: the names of the timers.
@@ -62,22 +54,15 @@ class Case:
     __slots__ = (
         "_armed",
         "_can_block",
-        "_chooses",
-        "_compared",
         "_effective",
-        "_is_strict",
-        "_matched",
-        "_other_order",
         "_reactions",
         "_replay",
         "_sent",
         "_sent_packets",
-        "_speaks",
-        "_unsettled",
         "awaited",
+        "comparison",
         "has_timers",
         "judge",
-        "lockstep",
         "network",
         "over",
         "participants",
@@ -91,18 +76,9 @@ class Case:
         self.judge = CaseJudge(settings)
         self.participants = Participants()
         self._replay = replay
-        self.lockstep: Lockstep | None = None if replay is None else replay.begin()
+        self.comparison = Comparison(replay, self.judge, fifo=self.network.fifo)
         self.over = False
         self.awaited: tuple[int, Expected | None, bool] | None = None
-        self._is_strict = replay is None or replay.is_strict
-        self._chooses = replay is not None and replay.chooses
-        self._matched = 0
-        self._compared: set[str] = set()
-        """The fields of packets that were compared with the protocol's."""
-        self._other_order = ""
-        self._speaks = False
-        """Whether the subject has sent packets of the protocol's kinds."""
-        self._unsettled: CaseFinding | None = None
         self._effective: list[Operation | None] = []
         """The operations that were possible; None in the place of a `React` whose delivery has not come."""
         self._reactions: dict[int, list[tuple[React, int]]] = {}
@@ -183,14 +159,16 @@ class Case:
             self.judge.received(process, name, source)
         if self._sent_packets.kept and self._is_changed(flight):
             return
-        expected = None if self.lockstep is None else self.lockstep.receive(process, shadow)
+        lockstep = self.comparison.lockstep
+        expected = None if lockstep is None else lockstep.receive(process, shadow)
         self._call(process, expected, self.participants.processes[process].receive, source, packet)
         if self.judge.arrived[process]:
             self._judge_delays(process)
 
     def tick(self, process: int, timer: str) -> None:
         """The timer of this name fires at the process."""
-        expected = self.lockstep.tick(process, timer) if self.lockstep is not None else None
+        lockstep = self.comparison.lockstep
+        expected = None if lockstep is None else lockstep.tick(process, timer)
         tick = self._asked(process, "tick")
         if tick is None:
             self._returned(process, [], expected)
@@ -222,13 +200,13 @@ class Case:
             (*judge.findings, *judge.crossing()),
             tuple(judge.log),
             self.participants.steps,
-            self.lockstep.matched if self.lockstep is not None else self._matched,
+            self.comparison.matched,
             judge.arrivals,
             tuple(judge.kept),
             tuple(judge.noted),
-            self._other_order,
-            self._unsettled,
-            frozenset(self._compared),
+            self.comparison.other_order,
+            self.comparison.unsettled,
+            frozenset(self.comparison.compared),
         )
 
     def settled(self) -> CaseOutcome:
@@ -252,15 +230,15 @@ class Case:
         number = self._sent[process]
         message = self._next_message(process)
         self.judge.sent(process, message, destinations)
-        expected = None
-        if self.lockstep is not None:
-            expected = self.lockstep.causal_send(process, number, destinations)
+        lockstep = self.comparison.lockstep
+        expected = None if lockstep is None else lockstep.causal_send(process, number, destinations)
         method = self.participants.processes[process].causal_send
         self._call_with(process, expected, method, destinations, message)
 
     def _have(self, process: int, name: str, arguments: tuple[int, ...]) -> None:
         """The application has the input, if the subject lets it. Then so does its protocol, and not otherwise."""
-        expected = None if self.lockstep is None else self.lockstep.input(process, name, arguments)
+        lockstep = self.comparison.lockstep
+        expected = None if lockstep is None else lockstep.input(process, name, arguments)
         method = self._asked(process, method_of(name))
         if method is None:
             if not self.over:
@@ -270,19 +248,16 @@ class Case:
         if not isinstance(commands, Waits):
             self.judge.had(process, name, arguments)
             self._returned(process, commands, expected)
-        elif expected is not None and expected.fault is None:
-            assert self.lockstep is not None
-            title, matched = self.lockstep.replay.title(expected.input), self.lockstep.matched
-            self._matched, self.lockstep = matched, None
-            found = Divergence(process, title, "takes the input", "lets the application wait", matched, None)
-            self.judge.find("nonconformance", process, str(found), divergence=found)
+        elif expected is not None:
+            self.comparison.waits(process, expected)
 
     def _waits(self, process: int, destinations: tuple[int, ...]) -> bool:
         """Whether the application cannot send now, for the subject says that it is `blocked`. So must its protocol."""
         if not self._blocked(process):
             return False
-        if self.lockstep is not None and self.lockstep.accepts(process, self._sent[process], destinations):
-            self._diverge(process, self.lockstep.causal_send(process, self._sent[process], destinations), ())
+        lockstep, number = self.comparison.lockstep, self._sent[process]
+        if lockstep is not None and lockstep.accepts(process, number, destinations):
+            self.comparison.diverge(process, lockstep.causal_send(process, number, destinations), ())
         return True
 
     def _blocked(self, process: int) -> bool:
@@ -349,7 +324,7 @@ class Case:
             self.awaited = (process, expected, False)
         elif isinstance(commands, Failure):
             if expected is not None and expected.fault is not None:
-                self._diverge(process, expected, ())
+                self.comparison.diverge(process, expected, ())
             self._end_with(process, commands)
         elif len(commands) == COMMAND_LIMIT:
             self._crash(process, f"returns {COMMAND_LIMIT:,} commands or more at once")
@@ -365,10 +340,13 @@ class Case:
         """Carries out the commands if they are the protocol's, in the text's order and with its fields. Otherwise
         nothing has changed: `_carry_out` does the same, and finds words for what differs.
         """
-        replay, lockstep, signature, shadows = self._replay, self.lockstep, expected.signature, expected.shadows
-        if expected.fault is not None or len(commands) != len(signature) or self._chooses or self._armed.get(process):
+        comparison, signature, shadows = self.comparison, expected.signature, expected.shadows
+        if expected.fault is not None or len(commands) != len(signature):
             return False
-        assert replay is not None and lockstep is not None
+        if comparison.chooses or self._armed.get(process):
+            return False
+        lockstep = comparison.lockstep
+        assert lockstep is not None
         if signature:
             flights: list[Flight] = []
             handed: list[HandOver] = []
@@ -389,13 +367,13 @@ class Case:
                 else:
                     return False
             if flights:
-                if replay.fields.names:
-                    known, compared = replay.fields_of, self._compared
+                if lockstep.replay.fields.names:
+                    known, compared = lockstep.replay.fields_of, comparison.compared
                     for _, _, packet, shadow in flights:
                         if difference(known(shadow), packet, compared) is not None:
                             return False
                 self._put(flights)
-                self._speaks = True
+                comparison.speaks = True
         lockstep.accept(process, expected)
         if signature:
             for command in handed:
@@ -417,7 +395,10 @@ class Case:
         self.network.flights += flights
 
     def _carry_out(self, process: int, commands: Sequence[Any], expected: Expected | None) -> None:
-        shadows = _NO_SHADOWS if expected is None else self._followed(process, commands, expected)
+        shadows: Iterable[int] = NO_SHADOWS
+        if expected is not None:
+            answers = self._answers(process, commands) if self._armed.get(process) else ()
+            shadows = self.comparison.followed(process, commands, expected, answers)
         if not commands and self.participants.steps <= STEP_LIMIT:
             return
         flights, count, constant = self.network.flights, self.settings.processes, self._sent_packets.constant
@@ -520,72 +501,6 @@ class Case:
         text = f"after {counted(steps, 'step')}, with {counted(packets, 'packet')} in flight, there is no end"
         self._end("endless", process, text)
 
-    # --- the protocol's side -----------------------------------------------------------------
-
-    def _followed(self, process: int, commands: Sequence[Any], expected: Expected) -> Iterable[int]:
-        """The numbers of the protocol's packets, for each command, if the subject did what the protocol does."""
-        lockstep = self.lockstep
-        assert lockstep is not None
-        signature = signature_of(commands)
-        answers = self._answers(process, commands) if self._armed.get(process) else ()
-        if self._chooses:
-            agrees = partial(self._agrees, commands, signature)
-            expected, several = lockstep.by_choice(
-                process, expected, answers, signature, agrees, fifo=self.network.fifo
-            )
-            if several:
-                self._leave_open(process, expected)
-                return _NO_SHADOWS
-        elif expected.fault is None and answers:
-            expected = lockstep.seen(process, expected, answers)
-        shadows: Sequence[int] | Differs
-        if signature == expected.signature and expected.fault is None:
-            shadows = self._with_fields(commands, signature, expected.shadows)
-        else:
-            fifo = self.network.fifo
-            found = None if self._is_strict else lockstep.reordered(process, expected, signature, fifo=fifo)
-            if found is None:
-                self._part(process, expected, commands)
-                return _NO_SHADOWS
-            if not self._other_order:
-                title = lockstep.replay.title(expected.input)
-                self._other_order = (
-                    f"p{process}, {title}: the protocol {told(expected.signature)}; the subject {told(signature)}"
-                )
-            expected, shadows = found.expected, self._with_fields(commands, signature, found.shadows)
-        if isinstance(shadows, Differs):
-            self._differ(process, expected, shadows)
-            return _NO_SHADOWS
-        lockstep.accept(process, expected)
-        self._speaks = self._speaks or any(len(one) == 3 for one in signature)
-        if len(signature) == len(commands):
-            return shadows
-        numbers = iter(shadows)
-        return [-1 if isinstance(command, Answered) else next(numbers) for command in commands]
-
-    def _with_fields(
-        self, commands: Sequence[Any], signature: Signature, shadows: Sequence[int]
-    ) -> Sequence[int] | Differs:
-        """The numbers of the protocol's packets for each emission, where their fields agree with the subject's."""
-        lockstep = self.lockstep
-        assert lockstep is not None
-        fields = lockstep.replay.fields
-        if not shadows or not fields.names:
-            return shadows
-        theirs = [getattr(command, "packet", None) for command in commands if not isinstance(command, Answered)]
-        free = not (self._is_strict or self.network.fifo)
-        return fields.paired(lockstep.replay.fields_of, shadows, theirs, signature, self._compared, free=free)
-
-    def _agrees(self, commands: Sequence[Any], signature: Signature, shadows: Sequence[int]) -> bool:
-        return not isinstance(self._with_fields(commands, signature, shadows), Differs)
-
-    def _differ(self, process: int, expected: Expected, differs: Differs) -> None:
-        """The subject left its protocol by a field of a packet."""
-        assert self.lockstep is not None
-        found = self.lockstep.explain_fields(process, expected, differs)
-        self._matched, self.lockstep = found.matched, None
-        self.judge.find("nonconformance", process, str(found), divergence=found)
-
     def _answers(self, process: int, commands: Sequence[Any]) -> Answers:
         """The application's sends in reaction to deliveries of a step: after which one, number, destinations."""
         found, last = [], None
@@ -597,47 +512,6 @@ class Case:
                 number = int(command.message.rpartition(".")[2]) - 1
                 found.append((last, number, self.settings.destinations(process, operation.destination)))
         return tuple(found)
-
-    def _diverge(self, process: int, expected: Expected, commands: Sequence[Any]) -> None:
-        """The subject left its protocol: from here on, only the oracle judges."""
-        found = self._explained(process, expected, commands)
-        self.judge.find("nonconformance", process, str(found), divergence=found)
-
-    def _part(self, process: int, expected: Expected, commands: Sequence[Any]) -> None:
-        """As `_diverge`. Unless the replay demands the text's order, the events of the whole case decide whether the
-        protocol has a run like this: if the subject sent the packets that the protocol sends, or has only kinds of its
-        own. An application that does not wait, where the packets were the protocol's until then, is a finding at once:
-        what has arrived is known.
-        """
-        assert self.lockstep is not None
-        signature = signature_of(commands)
-        same = same_packets(expected.signature, signature)
-        foreign = not self._speaks and self.lockstep.replay.has_others(signature)
-        early = expected.waits and self._speaks
-        found = self._explained(process, expected, commands)
-        if self._is_strict or early or not (expected.fault is not None or same or foreign):
-            self.judge.find("nonconformance", process, str(found), divergence=found)
-        else:
-            at = len(self.judge.log)
-            self._unsettled = CaseFinding("nonconformance", process, str(found), at, divergence=found)
-
-    def _leave_open(self, process: int, expected: Expected) -> None:
-        """Several steps of the protocol do what the subject did: the events of the whole case decide."""
-        assert self.lockstep is not None
-        text = f"p{process}, {self.lockstep.replay.title(expected.input)}: several steps of the protocol do that"
-        self._matched, self.lockstep = self.lockstep.matched, None
-        self._unsettled = CaseFinding("nonconformance", process, text, len(self.judge.log))
-
-    def _explained(self, process: int, expected: Expected, commands: Sequence[Any]) -> Divergence:
-        assert self.lockstep is not None
-        signature = signature_of(commands)
-        divergence = self.lockstep.explain(process, expected, signature)
-        if expected.fault is None:
-            packets = [getattr(command, "packet", None) for command in commands if not isinstance(command, Answered)]
-            divergence = replace(divergence, wrong_message=wrong_message(expected.signature, signature, packets))
-        self._matched = divergence.matched
-        self.lockstep = None
-        return divergence
 
 
 def _name(message: object) -> str:

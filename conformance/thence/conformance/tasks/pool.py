@@ -17,6 +17,9 @@ class PoolLost(Exception):
 class TaskPool(Protocol):
     """Does tasks, several at a time, those first that were submitted first."""
 
+    at_once: int
+    """So many tasks are being done at a time, at the most."""
+
     def submit(self, work: Callable[[T], R], task: T, /) -> Future[R]:
         """The result of `work(task)`, once it is there. `work` is a function of a module; what it raises is raised.
 

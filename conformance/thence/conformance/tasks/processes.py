@@ -25,13 +25,13 @@ class Processes:
     """
 
     def __init__(self, processes: int, folder: str) -> None:
-        self._processes = processes
+        self.at_once = processes
         self._folder = folder
         self._pool = self._forked()
 
     def _forked(self) -> ProcessPoolExecutor:
         known = (os.getpid(), self._folder)
-        pool = ProcessPoolExecutor(self._processes, multiprocessing.get_context("fork"), _begin, known)
+        pool = ProcessPoolExecutor(self.at_once, multiprocessing.get_context("fork"), _begin, known)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pool.submit(int)
@@ -45,7 +45,7 @@ class Processes:
     def repair(self) -> int:
         self._pool.shutdown()
         self._pool = self._forked()
-        return 2 * self._processes  # each may have done one task, whose result is lost, and have begun another
+        return 2 * self.at_once  # each may have done one task, whose result is lost, and have begun another
 
     def abandon(self) -> None:
         for process in list((self._pool._processes or {}).values()):

@@ -78,7 +78,8 @@ def _run_batch(
     broken, over = False, list[T]()
     pending = set(futures)
     while pending:
-        told([futures[future] for future in futures if future in pending and future.running()])
+        # A pool calls a future running, too, whose task only waits at hand for the next process that is free.
+        told([task for future, task in futures.items() if future in pending and future.running()][: pool.at_once])
         finished, pending = wait(pending, timeout=TOLD_EVERY_S, return_when=FIRST_COMPLETED)
         for future in sorted(finished, key=lambda future: isinstance(future.exception(), PoolLost)):
             failure = future.exception()

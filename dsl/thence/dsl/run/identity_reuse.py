@@ -99,8 +99,9 @@ class ReusedIdentities(System):
         if not self.workload.prompt:
             return True
         for destinations in self.workload.choices(process):
-            action = Action("send", process, destinations)
-            if self.goes_at_once(state.locals[process], action, Message(process, number, destinations)):
+            action, message = Action("send", process, destinations), Message(process, number, destinations)
+            local = state.locals[process]
+            if not self.refuses(action, local, message) and self.goes_at_once(local, action, message):
                 return True
         return False
 
@@ -108,7 +109,8 @@ class ReusedIdentities(System):
         return self.goes_at_once(state.locals[action.process], action, self._message(state, action))
 
     def goes_at_once(self, local: int, action: Action, message: Message) -> bool:
-        """Whether the message would be network-sent in the same step. A fault counts: it is to be seen."""
+        """Whether a message that the protocol accepts would be network-sent in the same step. A fault counts: it is to
+        be seen."""
         known = self.local_step(action.process, local, action, message)
         if isinstance(known, Fault):
             return True

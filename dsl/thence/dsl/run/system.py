@@ -46,6 +46,8 @@ class System:
     _bases: tuple[int, ...] = field(init=False, default=())
     _carried: dict[str, int | None] = field(init=False, default_factory=dict)
     _watched: frozenset[str] = field(init=False, default=frozenset())
+    _is_alone: bool = field(init=False, default=False)
+    """Whether there is one step for each action: no process chooses, no application answers or has a program."""
     _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -55,6 +57,7 @@ class System:
         self._watched = frozenset(WATCHED) & {*self.protocol.properties}
         self.interpreter = Interpreter(self.protocol, self.workload.processes, self.workload.tree)
         self.steps = LocalSteps(self._handle)
+        self._is_alone = not (self.interpreter.chooses or self.workload.reactive or self.workload.programs)
         timers = self.interpreter.timers
         limited = tuple(timer for timer in timers if self.workload.ticks_of(timer) is not None)
         self.counted = (*limited, *(use.name for use in self.workload.inputs))
@@ -258,8 +261,11 @@ class System:
 
     def _alternatives(self, state: State, action: Action) -> Iterator[Action]:
         """The action, once for each way in which the process chooses and the application reacts."""
-        yield from self._by_choice_in_program(state, action)
-        yield from self._reacting(state, action)
+        if self._is_alone:
+            yield action
+        else:
+            yield from self._by_choice_in_program(state, action)
+            yield from self._reacting(state, action)
 
     def by_choice(self, state: State, action: Action) -> Iterator[Action]:
         """The action with each script of choices that its step may follow; mostly just the action."""
@@ -389,7 +395,7 @@ class System:
                 return self._send(state, action, observe)
             case "receive":
                 without = self._without(state.network, action.packet)
-                return self._step(state._replace(network=without), action, observe, None)
+                return self._step(State(state.locals, without, *state[2:]), action, observe, None)
             case "tick" | "input":
                 ticked, slot = state, self.slot(action)
                 if slot is not None and self._is_left(state, action):
@@ -410,11 +416,11 @@ class System:
 
     def _send(self, state: State, action: Action, observe: bool) -> Outcome:
         process = action.process
-        message = self._message(state, action)
-        sends = list(state.sends)
+        message, sends = self._message(state, action), list(state.sends)
         sends[process] += 1
         history = sent(state.history, process, message, self.bit(message))
-        return self._step(state._replace(sends=tuple(sends), history=history), action, observe, message)
+        sent_it = State(state.locals, state.network, history, tuple(sends), *state[4:])
+        return self._step(sent_it, action, observe, message)
 
     def _handle(
         self,
@@ -473,7 +479,8 @@ class System:
         process = action.process
         before = state.locals[process]
         guards: tuple[Guard, ...] = ()
-        reactions = self._reactions(state, action._replace(kind="receive"))  # a send is counted already
+        # The message of a send is counted already.
+        reactions = self._reactions(state, action._replace(kind="receive")) if action.reactions else ()
         if observe:
             known, guards = self._observed_step(process, before, action, message, reactions)
         else:
@@ -482,8 +489,7 @@ class System:
             return Outcome(state, (), (Finding("fault", process, message, detail=str(known)),), message)
         after, emissions = known
         locals_ = state.locals
-        if after != before:
-            locals_ = (*locals_[:process], after, *locals_[process + 1 :])
+        locals_ = locals_ if after == before else (*locals_[:process], after, *locals_[process + 1 :])
         history, network, findings, sends = state.history, state.network, [], state.sends
         for emission in emissions:
             match emission:

@@ -84,10 +84,11 @@ class _Case:
 
     def slip(self) -> Slip:
         rules = (
-            self.indentation, self.body, self.body_below, self.doc, self.stray_else, self.header_behind,
-            self.assignment, self.place_or_act, self.foreign, self.misspelt, self.misspelt_handler, self.quantifier,
-            self.colon, self.verdict, self.misspelt_here, self.sender, self.receiver,
-            self.connection, self.type_, self.name, self.expression, self.number, self.separator, self.leftover,
+            self.indentation, self.body, self.replaced_header, self.body_below, self.doc, self.stray_else,
+            self.header_behind, self.added, self.assignment, self.place_or_act, self.foreign, self.misspelt,
+            self.misspelt_handler, self.quantifier, self.colon, self.verdict, self.misspelt_here, self.sender,
+            self.receiver, self.connection, self.type_, self.name, self.expression, self.number, self.separator,
+            self.leftover,
         )  # fmt: skip
         for rule in rules:
             slip = rule()
@@ -227,6 +228,33 @@ class _Case:
         note = "between `;` there are statements without a body"
         message = f"`{self.text}` begins a line of its own, or stands behind a header's `:`"
         return self.fault("E0120", message, note=note)
+
+    # --- edits of mutants -------------------------------------------------------------------------
+
+    def edits(self, *words: str) -> bool:
+        """Whether the line begins with one of these words, as an edit does."""
+        return str(self.first) in words and self.automaton.keywords.get(str(self.first)) in self.openers
+
+    def replaced_header(self) -> Slip | None:
+        """`replace if P by: if Q`, where a block would have to follow."""
+        if self.kind != "NEWLINE" or not self.edits("replace"):
+            return None
+        if [word.type for word in self.words[self.index + 1 : self.index + 2]] == ["INDENT"]:
+            return None
+        line = [str(word) for word in self.words[self.start : self.index]]
+        at = line.index("by") if "by" in line else len(line)
+        if len(line) < at + 3 or line[at + 1] != ":" or not {line[1], line[at + 2]} <= set(HEADERS):
+            return None
+        note = f"a header is replaced by a header, without this `:`: `replace {line[1]} ... by {line[at + 2]} ...`"
+        colon = self.words[self.start + at + 1]
+        return self.fault("E0131", "`:` does not fit here", at=span_of(colon), note=note)
+
+    def added(self) -> Slip | None:
+        """`after S add:`."""
+        if not self.edits("before", "after") or "COLON" not in self.accepted or self.rest_of_line()[1:2] != [":"]:
+            return None
+        note = f"write `{self.first} STATEMENT:`; what is added stands behind the `:`, or on deeper lines"
+        return self.fault("E0131", f"{self.found()} does not fit here", note=note)
 
     # --- operators -----------------------------------------------------------------------------
 

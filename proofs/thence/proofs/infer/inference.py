@@ -594,11 +594,12 @@ class _Search:
             step = lost_in_small(machine, search.finite) or lost(self._session, machine)
             if not step:  # it is superfluous in any universe, if the prover says so
                 judged, _ = prove_machine(self._session.silent(), machine)
-                step = next((each.text for each in judged.values() if each.verdict is not Verdict.PROVED), "")
-            if step:
-                shown[formula] = step
-            else:
-                named, assessments = fewer, judged
+                left = [each for each in judged.values() if each.verdict is not Verdict.PROVED]
+                if not left:
+                    named, assessments = fewer, judged
+                    continue
+                step = left[0].text
+            shown[formula] = step
         found = tuple(Found(each, shown[each]) for each in named)
         return Inference(self._machine, (), found, assessments=assessments)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from thence.dsl import ir
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.choices import TooManyOutcomes
+from thence.dsl.run.execute import Delivered
 from thence.dsl.run.identity_reuse import ReusedIdentities
 from thence.dsl.run.narrate import NarratedStep, execution, run, text
 from thence.dsl.run.promises import Instance
@@ -107,7 +108,7 @@ def find_lasso(
         graph = _explored(search, protocol, workload, fairness, limit, progress)
     search.states, search.transitions, search.depth = len(graph.states), graph.transitions, graph.depth
     search.why_incomplete = graph.why_incomplete
-    search.delivers = graph.system.steps.delivers()
+    search.delivers = graph.delivers()
     search.seconds = time.perf_counter() - started
     return search
 
@@ -237,6 +238,20 @@ class _Graph:
             return
         for action in self.system.enabled(state):
             yield action, self.system.apply(state, action).state
+
+    def delivers(self) -> bool:
+        """Whether some step that was met delivers a message.
+
+        Where sends are prompt, steps are computed that no run has, of messages that would not leave promptly.
+        """
+        if not self.system.workload.prompt or not self.system.steps.delivers():
+            return self.system.steps.delivers()
+        return any(
+            isinstance(emission, Delivered)
+            for state, out in zip(self.states, self.edges, strict=True)
+            for action, _, _ in out
+            for emission in self.system.apply(state, action).emissions
+        )
 
     def _report(self) -> None:
         now = time.perf_counter()

@@ -19,6 +19,7 @@ from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
 from thence.proofs.machine.reachability import Goal, TransitionRun, reaches
+from thence.proofs.machine.smallest_run import Steps, needed
 from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
 from thence.proofs.machine.universe import universe_of
 
@@ -58,7 +59,7 @@ def walk(
     for run in _walks(machine, names, seed, universe, guards):
         last = run.steps[-1][0].name
         if last in names and last not in found:
-            found[last] = TransitionRun(run.start, _needed(run.start, run.steps))
+            found[last] = _without_detours(run)
         if found.keys() >= set(names):
             break
     return found
@@ -164,27 +165,22 @@ def _start(machine: ir.Machine, universe: Mapping[str, int], chance: random.Rand
     return None
 
 
-def _needed(
-    start: Structure, steps: Sequence[tuple[Action, tuple[int, ...]]]
-) -> tuple[tuple[Action, tuple[int, ...]], ...]:
-    """The steps without those that the last one does not need: no single step can be left out any more.
+def _without_detours(run: TransitionRun) -> TransitionRun:
+    """The run without those steps that the last one does not need: no single step can be left out any more.
 
     Raises: CrossCheckError where evaluation says that the walk was none.
     """
-    quick = {action.name: _quick(action) for action, _ in steps}
-    kept = list(steps)
-    position = 0
-    while position < len(kept) - 1:
-        fewer = [*kept[:position], *kept[position + 1 :]]
-        if _possible(start, fewer, quick):
-            kept, position = fewer, 0
-        else:
-            position += 1
-    TransitionRun(start, tuple(kept)).states()
-    return tuple(kept)
+    quick = {action.name: _quick(action) for action, _ in run.steps}
+
+    def suffices(steps: Steps) -> bool:
+        return steps[-1:] == run.steps[-1:] and _possible(run.start, steps, quick)
+
+    found = TransitionRun(run.start, needed(run.steps, suffices))
+    found.states()
+    return found
 
 
-def _possible(start: Structure, steps: Sequence[tuple[Action, tuple[int, ...]]], quick: Mapping[str, _Quick]) -> bool:
+def _possible(start: Structure, steps: Steps, quick: Mapping[str, _Quick]) -> bool:
     state = start
     for action, arguments in steps:
         if not quick[action.name].guard(arguments, state):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
+from typing import TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError, Table, Value, evaluate
 from thence.proofs.machine.reachability import Goal, TransitionRun, reaches
-from thence.proofs.machine.transitions import free_at_first, initial, symbols
+from thence.proofs.machine.transitions import Action, free_at_first, initial, symbols
+
+Steps: TypeAlias = tuple[tuple[Action, tuple[int, ...]], ...]
+"""Transitions with their arguments."""
 
 ATTEMPTS = 400
 """Limit on the smaller runs that are tried."""
-
 
 SHORT = 24
 """A run of at most so many steps is also tried without any two of them."""
@@ -24,17 +27,29 @@ def without_detours(machine: ir.Machine, goal: Goal, run: TransitionRun) -> Tran
     """A run of some of its steps that reaches the goal, and does not without any one of them; of a short run, without
     any two: what is done, and what undoes it.
     """
+
+    def suffices(steps: Steps) -> bool:
+        return is_run_to(machine, goal, TransitionRun(run.start, steps))
+
+    return TransitionRun(run.start, needed(run.steps, suffices, pairs_up_to=SHORT))
+
+
+def needed(steps: Steps, suffices: Callable[[Steps], bool], *, pairs_up_to: int = 0) -> Steps:
+    """Some of the steps that suffice, and do not without any one of them.
+
+    Where they are no more than `pairs_up_to`, they do not without any two of them, either.
+    """
     progress = True
     while progress:
         progress = False
-        numbers = range(len(run.steps))
-        pairs = combinations(numbers, 2) if len(numbers) <= SHORT else ()
+        numbers = range(len(steps))
+        pairs = combinations(numbers, 2) if len(numbers) <= pairs_up_to else ()
         for gone in (*((number,) for number in numbers), *pairs):
-            fewer = TransitionRun(run.start, tuple(step for at, step in enumerate(run.steps) if at not in gone))
-            if is_run_to(machine, goal, fewer):
-                run, progress = fewer, True
+            fewer = tuple(step for at, step in enumerate(steps) if at not in gone)
+            if suffices(fewer):
+                steps, progress = fewer, True
                 break
-    return run
+    return steps
 
 
 def smallest(machine: ir.Machine, goal: Goal, run: TransitionRun) -> TransitionRun:

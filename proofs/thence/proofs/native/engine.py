@@ -3,49 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.ir.observability import judged_in_states, judged_in_steps
-from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
+from thence.dsl.ir.observability import judged_in_steps
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.run.actions import State
 from thence.dsl.run.choices import TooManyOutcomes
 from thence.dsl.run.identity_reuse import ReusedIdentities, system_of
-from thence.dsl.run.quiescence import MOST_SETTLING, Unsettled, blocked, completed, stuck
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault
 from thence.proofs.explore import exploration
 from thence.proofs.explore.crew import CrewLost
 from thence.proofs.explore.depth import expected_depth
 from thence.proofs.explore.exploration import (
-    CUT_SHORT,
     Exploration,
     ExplorationRequest,
     Progress,
     Resources,
     Storage,
-    replayed,
     saturated,
-    starving,
 )
 from thence.proofs.explore.reductions import REDUCTIONS
 from thence.proofs.fairness.fairness import is_decided_at_rest
-from thence.proofs.fairness.tails import Tails
-from thence.proofs.fairness.termination import packets_end
 from thence.proofs.links.following import companion_of
 from thence.proofs.native.code.cells import CROWDED, MOST_INVARIANTS, MOST_PROMISED
-from thence.proofs.native.counterexamples import Counterexamples
 from thence.proofs.native.disk_search import DiskSearch
-from thence.proofs.native.invariants import LocalJudge, is_partial, judged_locally, names_of_steps
+from thence.proofs.native.invariants import LocalJudge, judged_locally, names_of_steps
+from thence.proofs.native.judging.judge import Judge
+from thence.proofs.native.judging.kinds import Kinds
 from thence.proofs.native.kept_search import KeptSearch, NotOnDisk, folder_of, identity, is_kept, recall, remove
 from thence.proofs.native.layout import Capacity, Shape, shape_of
 from thence.proofs.native.memory import Allotment
-from thence.proofs.native.progress_measure import Measure, NoMeasure, Regress, arrivals_are_progress
+from thence.proofs.native.progress_measure import Measure, NoMeasure, Regress
 from thence.proofs.native.search import NativeSearch, Overflow
-from thence.proofs.native.sieve import Kind, Quiet, Sieve
 from thence.proofs.native.spread.search import WORKER_MEMORY, SpreadSearch
 from thence.proofs.native.state_store import OutOfMemory
 from thence.proofs.native.sweep_line import SweepLineSearch
@@ -55,9 +49,6 @@ from thence.spec.words import counted
 
 MOST_MESSAGES = 64
 """A set of messages is one word."""
-
-
-_FOR_EVER = "packets may arrive for ever: what that delays is judged where all states are kept in memory"
 
 
 class Stopped(Exception):
@@ -169,7 +160,6 @@ class NativeEngine:
     """One exploration by native code. `capacity` is that of the last layout, `search` the last search.
 
     `until`: the search ends with the layer in which the last of these properties is refuted, if there are any.
-    `suspects`: the properties that some run violates, by a search that forgets states.
     """
 
     request: ExplorationRequest
@@ -178,13 +168,9 @@ class NativeEngine:
     capacity: Capacity = field(init=False)
     result: Exploration = field(init=False)
     search: NativeSearch | None = field(init=False, default=None)
-    suspects: set[str] = field(init=False, default_factory=set)
+    _judge: Judge | None = field(init=False, default=None)
     _shape: Shape = field(init=False)
     _table: StepTable = field(init=False)
-    _elsewhere: set[str] = field(init=False)
-    _sieves: dict[str, Sieve] = field(init=False, default_factory=dict)
-    _tails: dict[str, Tails] = field(init=False, default_factory=dict)
-    _starved_after: dict[str, int] = field(init=False, default_factory=dict)
     _expected_depth: int | None = field(init=False, default=None)
     _folder: Path | None = field(init=False, default=None)
     _kept: KeptSearch | None = field(init=False, default=None)
@@ -210,21 +196,11 @@ class NativeEngine:
     # --- tables and reductions ---------------------------------------------------------------
 
     def _use_table(self, measure: Measure | None) -> None:
-        """A new table. Local steps judge the invariants of one process; `system.broken` judges the rest."""
+        """A new table. Local steps judge the invariants of one process; the judge judges the rest."""
         system, properties = self.request.system, self.request.properties
         local = judged_locally(system.protocol, MOST_INVARIANTS)
-        self._elsewhere = {each.name for each in judged_in_states(system.protocol)} - {each.name for each in local}
-        self._elsewhere |= {each.name for each in system.protocol.promises if is_partial(each)}
-        companion = companion_of(system)
-        if companion is not None and companion.judged_by:
-            self._elsewhere.add(LINK)
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, LocalJudge(system, local), self._symmetry(), measure)
-
-    @property
-    def _judges_elsewhere(self) -> bool:
-        """Whether invariants of several processes are judged: by the interpreter, state by state."""
-        return bool(self._elsewhere & self.request.properties)
 
     @property
     def _reducing(self) -> frozenset[str]:
@@ -263,6 +239,11 @@ class NativeEngine:
     def symmetry(self) -> Symmetry | None:
         """The symmetry up to which states are stored."""
         return self._table.symmetry
+
+    @property
+    def suspects(self) -> set[str]:
+        """The properties that some run violates, by a search that forgets states."""
+        return set() if self._judge is None else self._judge.suspects
 
     @property
     def refuted(self) -> set[str]:
@@ -369,46 +350,20 @@ class NativeEngine:
         request = self.request
         if request.storage == "disk":
             self.result.violations.clear()  # the files name the states that show them, so all are met anew
-        self.suspects.clear()
         self.result.undecided.clear()
-        self._sieves.clear()
-        self._tails = {name: Tails(request.system, name, request.limit_beyond) for name in (DELIVERED, *self._promised)}
-        self._starved_after.clear()
+        self._judge = None
         search = self.search = self._new_search()
-        self._sieves |= {name: Sieve(search, fields, quiet) for name, (fields, quiet) in self._kinds().items()}
-        self._judge_initial(search)
+        judge = self._judge = Judge(request, search, self.result)
+        judge.judge_initial()
         for name, by_action in search.resume():
-            self._violated(search, name, 0, by_action=by_action)
+            judge.violated(name, 0, by_action=by_action)
         while search.advance(self._pause):
-            self._judge(search)
+            judge.judge()
             if self.until and self.until <= self.refuted:
                 raise Stopped("every violation is met")
             self._pause()
-        self._judge(search)
-        self._judge_endless(search)
-
-    def _kinds(self) -> dict[str, Kind]:
-        """The kinds of states that the interpreter judges one of each, where it judges any."""
-        properties, kinds = self.request.properties, dict[str, Kind]()
-        if self._judges_elsewhere:
-            companion = companion_of(self.request.system)
-            flying = ("network",) * self.request.system.sees_network
-            seen = ("locals", *flying) if companion is None else companion.judged_by
-            kinds["locals"] = (seen, Quiet.NOT_ONLY)
-        if properties & {formula.name for formula in self.request.system.protocol.rest}:
-            kinds["rest"] = self._silent()
-        if DEADLOCK_FREE in properties:
-            kinds["blocked"] = self._silent()
-        if COMPLETES in properties and self._shape.places > 1:
-            kinds["completed"] = (("locals", "sends"), Quiet.NOT_ONLY)
-        quiet = self._is_fair_to_packets and self._shape.places == 1
-        if self._promised:
-            kinds["promises"] = self._with_promises(quiet=quiet)
-        if DELIVERED in properties and not is_decided_at_rest(self.request.system):
-            kinds["tails"] = self._with_tails(quiet=quiet)
-        elif DELIVERED in properties and self._shape.places > 1:
-            kinds["stuck"] = self._with_tails(quiet=False)
-        return kinds
+        judge.judge()
+        judge.judge_endless()
 
     def _new_search(self) -> NativeSearch:
         match self.request.storage:
@@ -420,7 +375,13 @@ class NativeEngine:
                 crew, asked = self.request.resources.crew, (self.request, self._table, self.capacity, self.allotment)
                 if crew is None:
                     return DiskSearch(*asked, self._folder, kept)
-                return SpreadSearch(*asked, self._folder, kept, crew=crew, kinds=tuple(self._kinds().values()))
+                return SpreadSearch(
+                    *asked,
+                    self._folder,
+                    kept,
+                    crew=crew,
+                    kinds=tuple(Kinds(self.request, self._shape).named().values()),
+                )
             case "layers":
                 return SweepLineSearch(self.request, self._table, self.capacity, self.allotment)
             case _:
@@ -434,15 +395,15 @@ class NativeEngine:
 
     def _pause(self) -> None:
         """Between pieces: reports progress, and stops where that is asked for."""
-        search, request, result = self.search, self.request, self.result
-        assert search is not None
+        search, judge, request, result = self.search, self._judge, self.request, self.result
+        assert search is not None and judge is not None
         self._count()
         self._report(search)
         if request.stop_when_refuted and request.properties <= search.found.keys() | self.refuted:
-            self._collect(search)
+            judge.collect()
             raise Stopped("every property is refuted")
         if request.limit is not None and result.states >= request.limit:
-            self._collect(search)
+            judge.collect()
             raise Stopped(f"stopped at {counted(request.limit, 'state')}")
 
     def _report(self, search: NativeSearch) -> None:
@@ -459,184 +420,3 @@ class NativeEngine:
                 search.bytes_used, self._expected_depth,
             )
         )  # fmt: skip
-
-    # --- judgements --------------------------------------------------------------------------
-
-    def _judge_initial(self, search: NativeSearch) -> None:
-        """Judges the initial state by all invariants: no step leads to it."""
-        for name in self._broken_names(search.store.state(0)):
-            self._violated(search, name, 0, by_action=False)
-        self._judge(search)
-
-    def _judge(self, search: NativeSearch) -> None:
-        """Judges the states of a layer that is complete, and collects the findings of native code."""
-        for name in ("locals", "rest"):
-            for number in self._sieves[name].fresh() if name in self._sieves else ():
-                for name in self._broken_names(search.store.state(number)):
-                    self._violated(search, name, number, by_action=False)
-        for name in ("blocked", "completed", "stuck"):
-            for number in self._sieves[name].fresh() if name in self._sieves else ():
-                self._judge_ended(search, name, number)
-        for name, judged in (("tails", [DELIVERED]), ("promises", self._promised)):
-            if name in self._sieves:
-                self._judge_tails(search, self._sieves[name], judged)
-        self._collect(search)
-
-    def _judge_ended(self, search: NativeSearch, sieve: str, number: int) -> None:
-        """Whether in a state the application waits for ever, as far as that can be found out; whether all programs have
-        ended; whether a message is stuck.
-        """
-        name = {"blocked": DEADLOCK_FREE, "completed": COMPLETES, "stuck": DELIVERED}[sieve]
-        if name in self.refuted or name in self.result.undecided:
-            return
-        system, state = self.request.system, search.store.state(number)
-        try:
-            match sieve:
-                case "blocked":
-                    ended = blocked(system, state, min(self.request.limit_beyond or MOST_SETTLING, MOST_SETTLING))
-                case "completed":
-                    ended = completed(system, state)
-                case _:
-                    ended = stuck(system, state)
-        except Unsettled as why:
-            self.result.undecided[name] = str(why)
-            return
-        if ended is not None:
-            self._violated(search, name, number, by_action=False)
-
-    def _silent(self) -> Kind:
-        """States in which nothing can arrive: nothing is in flight, or programs keep it from arriving."""
-        fields: tuple[str, ...] = ("locals", "sends", "ticks")
-        if self._shape.identities:
-            fields += ("due", "order")  # the identities that are in use
-        return (("network", *fields), Quiet.NOT_ONLY) if self._shape.places > 1 else (fields, Quiet.SILENT)
-
-    def _with_tails(self, *, quiet: bool) -> Kind:
-        """States whose tails may differ."""
-        fields = ("locals", "due", "addressed", *self._counted_in_tails)
-        return (fields, Quiet.WAITING) if quiet else (("network", *fields), Quiet.NOT_ONLY)
-
-    def _with_promises(self, *, quiet: bool) -> Kind:
-        """The same of what is promised."""
-        fields = ("locals", "owed", *self._counted_in_tails)
-        return (fields, Quiet.SILENT) if quiet else (("network", *fields), Quiet.NOT_ONLY)
-
-    @property
-    def _counted_in_tails(self) -> tuple[str, ...]:
-        fairness = self._tails[DELIVERED].fairness
-        return (
-            *["sends"] * fairness.send,
-            *["ticks"] * bool(fairness.inputs),
-            *["order"] * bool(self._shape.identities),
-        )
-
-    @property
-    def _is_fair_to_packets(self) -> bool:
-        """Whether a fair run that has an end, or is quiet again and again, has nothing in flight there."""
-        return len(self._tails[DELIVERED].fairness.receive) == len(self.request.system.protocol.packets)
-
-    @property
-    def _promised(self) -> list[str]:
-        """The promises that are asked for."""
-        stated = self.request.system.protocol.promises
-        return [promise.name for promise in stated if promise.name in self.request.properties]
-
-    def _judge_tails(
-        self, search: NativeSearch, sieve: Sieve, names: Sequence[str], *, everywhere: bool = False
-    ) -> None:
-        """Whether a fair run starves a message, or what is promised, from one of the states on that are new.
-
-        Where a fair run rests, only states are judged in which nothing can arrive, unless `everywhere` is asked for.
-        """
-        rests = self._is_fair_to_packets and not everywhere
-        for number in sieve.fresh():
-            state = search.store.state(number)
-            if rests and not self.request.system.is_quiet(state):
-                continue
-            for name in names:
-                tails = self._tails[name]
-                if name in self.refuted:
-                    continue
-                if tails.starved_in(state) is not None:
-                    self._starves(search, name, number)
-                elif name not in self._starved_after and tails.starved_after() is not None:
-                    self._starved_after[name] = number
-
-    def _starves(self, search: NativeSearch, name: str, number: int) -> None:
-        """From a state on, a fair run never delivers some message, or never keeps a promise."""
-        if search.forgets:
-            self.suspects.add(name)
-            return
-        state, actions = Counterexamples(search).way_to(number)
-        tails = Tails(self.request.system, name, self.request.limit_beyond)
-        starvation = tails.starved_in(state)
-        if starvation is None:
-            later = tails.starved_after()
-            assert later is not None, "the interpreter sees no fair run that starves anything"
-            starvation = later[1]
-        self.result.violations[name] = starving(self.request.system, actions, starvation)
-
-    @property
-    def _arrivals_end(self) -> bool:
-        """Whether it is known that no run goes on for ever by arrivals."""
-        system = self.request.system
-        return self._table.measure is not None or packets_end(system) or arrivals_are_progress(system)
-
-    def _judge_endless(self, search: NativeSearch) -> None:
-        """Judges the runs that never come to rest, once every state is known."""
-        request = self.request
-        if LINK in request.properties - self.refuted and "fault" in search.found:
-            self.result.undecided[LINK] = CUT_SHORT
-        if self.symmetry is not None and "blocked" in self._sieves and self.request.system.interpreter.has_timer:
-            self.symmetry.check_taken()  # timers fire on where the search does not
-        live = [name for name in (DELIVERED, *self._promised) if name in request.properties - self.refuted]
-        if not live:
-            return
-        end = self._arrivals_end
-        if not end and request.storage == "disk":
-            self.result.undecided[DELIVERED] = (
-                "packets may arrive for ever, and only states at hand tell what that delays"
-            )
-            return
-        if not end and self._is_fair_to_packets:
-            if DELIVERED in live:
-                everything = Sieve(search, *self._with_tails(quiet=False))
-                self._judge_tails(search, everything, [DELIVERED], everywhere=True)
-            if self._promised:
-                everything = Sieve(search, *self._with_promises(quiet=False))
-                self._judge_tails(search, everything, self._promised, everywhere=True)
-        for name in live:
-            if name in self._starved_after and name not in self.refuted:
-                self._starves(search, name, self._starved_after[name])
-        if self.symmetry is not None and not self.refuted.issuperset(live):
-            self.symmetry.check_taken()  # tails go on where the search does not
-        for name in live:
-            if name not in self.refuted and ("fault" in search.found or self._tails[name].undecided):
-                self.result.undecided[name] = self._tails[name].undecided or CUT_SHORT
-
-    def _broken_names(self, state: State) -> set[str]:
-        """The invariants that the state violates, and the `reachable` formulas that are `undefined` in it."""
-        names = {finding.property for finding in self.request.system.broken(state)}
-        symmetry = self.symmetry
-        if symmetry is not None:
-            for permutation in symmetry.group:
-                other = self.request.system.broken(symmetry.state(state, permutation))
-                if names != {finding.property for finding in other}:
-                    raise Asymmetric("an invariant tells processes apart")
-        return names
-
-    def _collect(self, search: NativeSearch) -> None:
-        for name, number in search.found.items():
-            self._violated(search, name, number, by_action=name != "delivered")
-
-    def _violated(self, search: NativeSearch, name: str, number: int, *, by_action: bool) -> None:
-        """A state shows a violation: by itself, or by an action that it enables."""
-        if name not in self.request.properties or name in self.result.violations:
-            return
-        if search.forgets:
-            self.suspects.add(name)
-            return
-        search.note(name, number, by_action=by_action)
-        ways = Counterexamples(search)
-        finding, actions = ways.by_action(name, number) if by_action else ways.by_state(name, number)
-        self.result.violations[name] = replayed(self.request.system, finding, actions)

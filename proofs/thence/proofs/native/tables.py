@@ -372,11 +372,11 @@ class StepTable:
             process = asked.action.process
             if asked.message.dsts not in self.system.next_destinations(process, place):
                 return True
-        if asked.message is None or not self.shape.prompt:
-            return self.system.refuses(asked.action, number, asked.message)
-        assert isinstance(self.system, ReusedIdentities)
-        if not self._is_one_more(asked) and self.system.refuses(asked.action, number, asked.message):
+        if self.system.refuses(asked.action, number, asked.message):
             return True
+        if asked.message is None or not self.shape.prompt:
+            return False
+        assert isinstance(self.system, ReusedIdentities)
         return not self.system.goes_at_once(number, asked.action, asked.message)
 
     def _broken(self, process: int, local: int) -> tuple[int, ...]:

@@ -31,8 +31,8 @@ from thence.spec.oracle import Finding, Oracle
 from thence.spec.words import counted
 
 _SATURATED = (
-    "any number of messages: they are sent for ever, and no process ever had more on the way than it has identities,"
-    " so more of them would reach no new state"
+    "any number of messages of each process that sends for ever: none of them ever lacked an identity, so more"
+    " identities would reach no new state"
 )
 
 ORACLE_KINDS = {

@@ -18,7 +18,7 @@ QUICK = ("--messages", "12", "--time-limit", "60")
 
 
 def test_the_recorded_trace_passes_and_a_faulty_implementation_s_does_not(thence: Thence) -> None:
-    good = thence("demo", *QUICK, "--loss", "0.2", "--out", "good")
+    good = thence("demo", *QUICK, "--loss-rate", "0.2", "--out", "good")
     assert good.code == 0
     assert "3 processes of thence.impl.hybrid_basic:HybridBasic over UDP" in good.out
     assert "causal, FIFO, all delivered once" in thence("trace", "check", "good/trace.ndjson").out
@@ -34,7 +34,7 @@ def test_v_shows_everything_that_is_wrong(thence: Thence) -> None:
     """Whatever is lost is sent again later, and by then much has overtaken it."""
     shown = {}
     for name, more in (("brief", ()), ("whole", ("-v",))):
-        out = thence("demo", "fifo", *QUICK[2:], "--messages", "60", "--loss", "0.5", "--out", name, *more).out
+        out = thence("demo", "fifo", *QUICK[2:], "--messages", "60", "--loss-rate", "0.5", "--out", name, *more).out
         shown[name] = out.count("\n  causal: "), "more was found, and is not shown" in out
     assert shown["brief"] == (5, True)
     assert shown["whole"][0] > 5 and not shown["whole"][1]
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_what_there_is(command: list[str], tmp_path: Path) -> None:
         (["--impl", "nothing:X"], "no module nothing"),
         (["--carrier", "pigeon"], "udp or tcp"),
         (["--out", "file"], "not a folder"),
-        (["--loss", "1"], "--loss"),
+        (["--loss-rate", "1"], "--loss-rate"),
         (["--processes", "1"], "--processes"),
     ],
 )

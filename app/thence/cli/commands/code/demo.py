@@ -34,8 +34,10 @@ def demo(
         typer.Option(min=1, max=10_000, help="The number of messages that each process sends. It may answer as many."),
     ] = 30,
     carrier: Annotated[str, typer.Option(help="The carrier, on the loopback interface: udp or tcp.")] = "udp",
-    loss: Annotated[float, typer.Option(min=0, max=0.95, help="The share of frames that is lost.")] = 0.1,
-    duplication: Annotated[float, typer.Option(min=0, max=0.95, help="The share of frames that is sent twice.")] = 0.1,
+    loss_rate: Annotated[float, typer.Option(min=0, max=0.95, help="The share of frames that is lost.")] = 0.1,
+    duplication_rate: Annotated[
+        float, typer.Option(min=0, max=0.95, help="The share of frames that is sent twice.")
+    ] = 0.1,
     delay: Annotated[
         float, typer.Option(min=0, max=10_000, help="The greatest delay of a frame, in milliseconds.")
     ] = 5.0,
@@ -48,7 +50,9 @@ def demo(
     json: Json = False,
 ) -> None:
     """Runs a group of processes, and judges their trace."""
-    request = DemoRequest(protocol, impl, processes, messages, carrier, loss, duplication, delay, seed, out, time_limit)
+    request = DemoRequest(
+        protocol, impl, processes, messages, carrier, loss_rate, duplication_rate, delay, seed, out, time_limit
+    )
     run_command("demo", json, lambda session: _demonstrated(session, request), verbose)
 
 
@@ -61,8 +65,8 @@ class DemoRequest:
     processes: int
     messages: int
     carrier: str
-    loss: float
-    duplication: float
+    loss_rate: float
+    duplication_rate: float
     delay_ms: float
     seed: int
     folder: str
@@ -107,7 +111,7 @@ def _settings(request: DemoRequest, impl: str) -> DemoSettings:
             processes=request.processes,
             messages=request.messages,
             carrier=cast(Literal["udp", "tcp"], request.carrier),
-            disturbance=Disturbance(request.loss, request.duplication, request.delay_ms, seed=request.seed),
+            disturbance=Disturbance(request.loss_rate, request.duplication_rate, request.delay_ms, seed=request.seed),
             time_limit_s=request.time_limit_s,
         )
     except ValueError as error:

@@ -92,7 +92,7 @@ def evaluate(
             help="The bytes per second of each process's interface, such as 50k or 10M. By default, no limit."
         ),
     ] = None,
-    loss: Annotated[float, typer.Option(min=0, max=0.9, help="The probability that a packet is lost.")] = 0,
+    loss_rate: Annotated[float, typer.Option(min=0, max=0.9, help="The probability that a packet is lost.")] = 0,
     timeout: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="The period of retransmission. By default, two typical round trips."),
@@ -115,7 +115,7 @@ def evaluate(
         values = {
             "processes": processes, "messages": messages, "interval": interval, "regular": regular, "target": target,
             "answers": answers, "jobs": jobs or "", "jobs_beside": jobs_beside, "payload": payload, "latency": latency,
-            "bandwidth": bandwidth or "", "loss": loss, "timeout": timeout or "", "processing": processing,
+            "bandwidth": bandwidth or "", "loss": loss_rate, "timeout": timeout or "", "processing": processing,
         }  # fmt: skip
         found = Settings.of(values)
         seeds = tuple(range(seed, seed + repeat))

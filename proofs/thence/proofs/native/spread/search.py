@@ -16,9 +16,9 @@ from typing import Final, TypeVar
 from thence.proofs.explore.crew import Crew
 from thence.proofs.native.code.cells import Own
 from thence.proofs.native.disk_search import LevelledSearch, Row
+from thence.proofs.native.judging.sieve import Kind
 from thence.proofs.native.kept_search import SPREAD, DamagedError, KeptRows
 from thence.proofs.native.row_file import RowFile
-from thence.proofs.native.sieve import Kind
 from thence.proofs.native.spread.stretches import RowWriter, Stretch, cut, new_name, read
 from thence.proofs.native.spread.tasks import (
     Before,

@@ -21,10 +21,10 @@ from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.native.code.cells import FINDINGS, MOST_INVARIANTS, NEVER, Own
 from thence.proofs.native.disk_search import FilledSearch, Row
 from thence.proofs.native.invariants import LocalJudge, judged_locally
+from thence.proofs.native.judging.sieve import Kind, Sieve
 from thence.proofs.native.kept_search import DamagedError
 from thence.proofs.native.layout import Capacity, shape_of
 from thence.proofs.native.memory import Allotment, Array
-from thence.proofs.native.sieve import Kind, Sieve
 from thence.proofs.native.spread.stretches import RowWriter, Stretch, read
 from thence.proofs.native.state_store import OutOfMemory
 from thence.proofs.native.symmetry import Symmetry

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any, TypeAlias
 
-from tests.proofs.machine.executed import (
+from tests.proofs.machine.against_execution.executed import (
     began,
     goes_everywhere,
     has_property,

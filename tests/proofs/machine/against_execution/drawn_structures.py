@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from tests.proofs.machine.executed import began, stepped, value
+from tests.proofs.machine.against_execution.executed import began, stepped, value
 
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes

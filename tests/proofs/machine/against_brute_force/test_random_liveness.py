@@ -7,8 +7,8 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from tests.proofs.machine.random_liveness import false_in, machine_with_claims
-from tests.proofs.machine.random_machines import explore, replayed, worlds
+from tests.proofs.machine.against_brute_force.random_liveness import false_in, machine_with_claims
+from tests.proofs.machine.against_brute_force.random_machines import explore, replayed, worlds
 
 from thence.dsl import ir
 from thence.proofs.machine.prover import proved_set

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from tests.proofs.machine.random_machines import (
+from tests.proofs.machine.against_brute_force.random_machines import (
     Graph,
     View,
     explore,

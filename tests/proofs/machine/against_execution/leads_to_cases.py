@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from tests.proofs.machine.executed import stepped, value
-from tests.proofs.machine.obligation_cases import Case, Cases, Meaning, Step
+from tests.proofs.machine.against_execution.executed import stepped, value
+from tests.proofs.machine.against_execution.obligation_cases import Case, Cases, Meaning, Step
 
 from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE

@@ -12,8 +12,8 @@ from itertools import product
 from random import Random
 from typing import Any, TypeAlias
 
-from tests.proofs.machine.drawn_structures import MOST, arbitrary
-from tests.proofs.machine.executed import began, goes_everywhere, has_property, same, stepped, value
+from tests.proofs.machine.against_execution.drawn_structures import MOST, arbitrary
+from tests.proofs.machine.against_execution.executed import began, goes_everywhere, has_property, same, stepped, value
 
 from thence.dsl import ir
 from thence.proofs.logic.structure import Structure, elements

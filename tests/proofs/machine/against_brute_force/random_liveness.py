@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from random import Random
 
-from tests.proofs.machine.random_machines import (
+from tests.proofs.machine.against_brute_force.random_machines import (
     WRITES,
     Edge,
     Formula,

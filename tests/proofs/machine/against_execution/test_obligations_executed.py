@@ -17,12 +17,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.proofs.machine.closed_smt import closed_text
-from tests.proofs.machine.drawn_machines import BY_HAND, drawn_machine
-from tests.proofs.machine.drawn_structures import NUMBERS_BELOW, NoState, drawn_structures
-from tests.proofs.machine.executed import same, stepped
-from tests.proofs.machine.leads_to_cases import suite
-from tests.proofs.machine.obligation_cases import Case, conjunct_names
+from tests.proofs.machine.against_execution.closed_smt import closed_text
+from tests.proofs.machine.against_execution.drawn_machines import BY_HAND, drawn_machine
+from tests.proofs.machine.against_execution.drawn_structures import NUMBERS_BELOW, NoState, drawn_structures
+from tests.proofs.machine.against_execution.executed import same, stepped
+from tests.proofs.machine.against_execution.leads_to_cases import suite
+from tests.proofs.machine.against_execution.obligation_cases import Case, conjunct_names
 
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes

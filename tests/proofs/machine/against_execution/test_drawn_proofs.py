@@ -12,10 +12,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.proofs.machine.drawn_machines import candidates, drawn_machine
-from tests.proofs.machine.drawn_structures import arbitrary
-from tests.proofs.machine.executed import value
-from tests.proofs.machine.explored_machines import explored, shown_by
+from tests.proofs.machine.against_execution.drawn_machines import candidates, drawn_machine
+from tests.proofs.machine.against_execution.drawn_structures import arbitrary
+from tests.proofs.machine.against_execution.executed import value
+from tests.proofs.machine.against_execution.explored_machines import explored, shown_by
 
 from thence.dsl import ir
 from thence.proofs.machine import inductive_set
