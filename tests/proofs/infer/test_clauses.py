@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from random import Random
 
-from tests.proofs.machine.drawn_structures import arbitrary
+from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Sort
