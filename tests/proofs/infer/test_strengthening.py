@@ -13,6 +13,7 @@ from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
+from thence.proofs.infer.clauses import Clause
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.samples import Sampler
@@ -20,8 +21,9 @@ from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Proposals, Strengthening
 from thence.proofs.infer.vocabulary import Template, sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import disj, forall, negation
-from thence.proofs.logic.structure import evaluate
+from thence.proofs.logic.structure import Structure, evaluate
 from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.transitions import initial
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
@@ -199,3 +201,60 @@ def test_a_false_clause_is_wanted_no_more_once_it_is_lost(pool: SolverPool) -> N
         false = {formula for formula, is_false in runs.sought.items() if is_false}
         assert len(false) == search.refused > 2
         assert not false & {*search.wanted, *search.dead}
+
+
+class Narrow(Strengthening):
+    """No state is denied before clauses have four variables; `given_up` has what was given up at that time."""
+
+    given_up: set[ir.Expr]
+
+    def _denial(self, state: Structure) -> Clause | None:
+        if self.most_variables < 4:
+            return None
+        self.given_up = set(self.dead)
+        return Strengthening._denial(self, state)
+
+
+def test_what_nothing_denied_may_come_back_with_more_variables(pool: SolverPool) -> None:
+    with SolverProcess(time.monotonic() + 600) as process:
+        _, search = two_phase_commit(pool, process)
+        undenied, unproved = (clause.formula for clause in search.proposals.short()[:2])
+        narrow = Narrow(search.proposals, search.finite, search.goals, [], search.note)
+        narrow.dead, narrow.undenied = {undenied, unproved}, {undenied}
+        narrow.close()
+        assert narrow.most_variables == 4
+        assert undenied not in narrow.given_up and unproved in narrow.given_up
+
+
+VOTES = """
+machine votes:
+  delivery off
+  sort node
+  relation vote(n: node, c: node)
+  transition give(n: node, c: node):
+    require forall d. not vote(n, d)
+    vote(n, c) := true
+  invariant one: forall n, c, d. vote(n, c) and vote(n, d) implies c = d
+"""
+
+
+def test_that_arguments_determine_another_is_the_first_denial(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(VOTES).machines
+    sampler = Sampler(ProofSession(pool, Options(workers=1)), machine, {"node": 3}, 0)
+    sampler.more(100, lambda: False)
+    proposals = Proposals(machine, vocabulary_of(machine, []), [sampler], Random(0))
+    search = Strengthening(proposals, [], [], [], lambda _: None)
+    (one_vote,) = proposals.unique  # a node may be voted for by many
+    chance, denied = Random(3), 0
+    for _ in range(40):
+        state = arbitrary(machine, {"node": 3}, chance)
+        if any(sum(bool(state.tables["vote"][n, c]) for c in range(3)) > 1 for n in range(3)):
+            denied += 1
+            assert [denial.clause for denial in search._shortest(state)] == [one_vote]
+    assert denied > 5
+    search.give_up(one_vote.formula)
+    assert one_vote not in [denial.clause for denial in search._shortest(state)]
+    start = initial(machine, {"node": 3}, {})
+    two = replace(start, tables={"vote": {**start.tables["vote"], (0, 1): True, (0, 2): True}})
+    proposals.learn([two])  # a run that refutes it
+    assert not proposals.unique

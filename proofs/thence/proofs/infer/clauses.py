@@ -8,7 +8,7 @@ its literals; for each literal the rows that have it are again the bits of a num
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import log2
@@ -17,7 +17,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.infer.orders import as_premise, compares_variables
 from thence.proofs.infer.reasons import denied, operands, parts
-from thence.proofs.infer.vocabulary import Template, cost
+from thence.proofs.infer.vocabulary import Template, cost, variables_of
 from thence.proofs.logic.compiled import Compiled, compiled_row, value_in
 from thence.proofs.logic.formula import (
     conj,
@@ -39,6 +39,9 @@ DOUBT = 4.0
 
 ATTEMPTS = 8
 """Number of times that a smaller denial of one row is looked for, in random orders."""
+
+DETERMINED_OVER = 5
+"""Limit on the variables of the clause that some arguments of a relation determine another one."""
 
 
 def _placed(atom: ir.Expr) -> set[str]:
@@ -163,6 +166,52 @@ def clause_from(formula: ir.Expr) -> Clause:
         return Clause(variables, tuple((each, False) for each in operands(body.operand, "and")), apart=False)
     literals = (*((each, False) for each in denied), *((each, True) for each in operands(body, "or")))
     return Clause(variables, literals, apart=False)
+
+
+def determined(symbols: Iterable[ir.Symbol], taken: Collection[str]) -> Iterator[Clause]:
+    """That some arguments of a relation determine another one, `R(x, y) and R(x, z) implies y = z`, for all values of
+    the variables; the fewest variables first. `taken` are names that no variable gets."""
+    found: list[Clause] = []
+    for symbol in symbols:
+        sorts = [parameter.type for parameter in symbol.parameters]
+        for last, fixed in product(range(len(sorts)), product((True, False), repeat=len(sorts))):
+            free = [at for at, is_fixed in enumerate(fixed) if not is_fixed]
+            if symbol.result == BOOL and last in free and len(sorts) + len(free) <= DETERMINED_OVER:
+                variables = variables_of([*sorts, *(sorts[at] for at in free)], taken)
+                one = [local(variable) for variable in variables[: len(sorts)]]
+                other = list(one)
+                for at, variable in zip(free, variables[len(sorts) :], strict=True):
+                    other[at] = local(variable)
+                both = [(ir.Apply(BOOL, symbol.name, tuple(each)), False) for each in (one, other)]
+                found.append(Clause(variables, (*both, (equal(one[last], other[last]), True)), apart=False))
+    return iter(sorted(found, key=lambda clause: len(clause.variables)))
+
+
+def generalized(clause: Clause, taken: Collection[str]) -> Iterator[Clause]:
+    """Clauses that say more: with a new variable for one of two equal arguments in a premise, for all values of the
+    variables or for different ones of the old; and the clause for all values. `taken` are names that no variable gets.
+    """
+    unequal = [
+        (equal(local(one), local(other)), True)
+        for at, one in enumerate(clause.variables)
+        for other in clause.variables[at + 1 :]
+        if clause.apart and one.type == other.type
+    ]
+    for number, (atom, affirmed) in enumerate(clause.literals):
+        if affirmed or not isinstance(atom, ir.Apply):
+            continue
+        for at, argument in enumerate(atom.arguments):
+            if isinstance(argument, ir.Local) and atom.arguments.count(argument) > 1:
+                alike = [argument.type for each in clause.variables if each.type == argument.type]
+                new = variables_of([*alike, argument.type], taken)[-1]
+                arguments = (*atom.arguments[:at], local(new), *atom.arguments[at + 1 :])
+                literals = list(clause.literals)
+                literals[number] = (replace(atom, arguments=arguments), False)
+                yield Clause((*clause.variables, new), tuple(literals), apart=False)
+                if unequal:
+                    yield Clause((*clause.variables, new), (*literals, *unequal), apart=False)
+    if unequal:
+        yield replace(clause, apart=False)
 
 
 def linked(clause: Clause) -> Iterator[Clause]:

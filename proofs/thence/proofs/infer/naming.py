@@ -21,7 +21,8 @@ def name_of(clause: Clause, taken: Collection[str]) -> str:
     """`before_sent`: what is denied, then what is affirmed; a number where that name is taken."""
     premises = _words(atom for atom, affirmed in clause.literals if not affirmed)
     conclusions = _words(atom for atom, affirmed in clause.literals if affirmed)
-    words = [*premises, *conclusions] if conclusions else ["never", *premises]
+    affirms = any(affirmed for _, affirmed in clause.literals)
+    words = [*premises, *conclusions] if conclusions else ["one" if affirms else "never", *premises]
     base = "_".join(dict.fromkeys(words)) or "conjunct"
     if "__" in base or not base[0].isalpha() or base in RESERVED or base in OF_MACHINES or is_kept(base):
         base = f"found_{base.strip('_')}"

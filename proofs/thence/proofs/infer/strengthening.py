@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Ended, Lost
-from thence.proofs.infer.clauses import Clause, Denial, Rows, linked, rows_of
+from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, generalized, linked, rows_of
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.samples import Sampler
@@ -90,10 +90,13 @@ class Proposals:
     learnt_by: list[int] = field(default_factory=list)
     first: int = 0
     functions: dict[ir.Expr, Compiled] = field(default_factory=dict)
+    unique: list[Clause] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.learnt = [state for sampler in self.samplers for state in sampler.samples.states[:FIRST]]
         self.first = len(self.learnt)
+        stated = determined(self.vocabulary.symbols, self.vocabulary.names)
+        self.unique = [clause for clause in stated if self.refusal(clause.formula) is None]
 
     def level(self, variables: int) -> list[Rows]:
         """The templates with so many variables, with all that there is to learn."""
@@ -118,6 +121,7 @@ class Proposals:
     def learn(self, states: Sequence[Structure]) -> None:
         """The templates learn from more reachable states, each level when it is next asked for."""
         self.learnt.extend(states)
+        self.unique = [clause for clause in self.unique if self.refusal(clause.formula, states) is None]
 
     def is_stale(self, formula: ir.Expr) -> bool:
         """Whether the formula is false in a state that some of the templates have not learnt from yet."""
@@ -132,8 +136,8 @@ class Proposals:
         return next((state for state in every if not value_in(function, state)), None)
 
     def short(self) -> list[Clause]:
-        """The clauses of one and two literals, the shortest first."""
-        found: dict[Clause, None] = {}
+        """The clauses of one and two literals and what arguments determine others, the shortest first."""
+        found: dict[Clause, None] = dict.fromkeys(self.unique)
         for variables in range(1, SHORT_OVER + 1):
             for rows in self.level(variables):
                 if len(rows.template.atoms) <= SHORT_ATOMS:
@@ -156,8 +160,9 @@ class Proposals:
 class Strengthening:
     """The search in finite universes: clauses that goals want, and `base`, the short ones that support themselves.
 
-    `must` has those of them that deny states of larger universes: whether one can do without these, no universe here
-    says.
+    `dead` has the clauses that were given up; `undenied` those of them that are lost from a state which no clause over
+    `most_variables` variables denies. `must` has those of the others that deny states of larger universes: whether one
+    can do without these, no universe here says.
     """
 
     proposals: Proposals
@@ -170,6 +175,7 @@ class Strengthening:
     wanted: dict[ir.Expr, Clause] = field(default_factory=dict)
     must: dict[ir.Expr, Clause] = field(default_factory=dict)
     dead: set[ir.Expr] = field(default_factory=set)
+    undenied: set[ir.Expr] = field(default_factory=set)
     looked_at: set[ir.Expr] = field(default_factory=set)
     cores: dict[tuple[int, Goal], set[ir.Expr]] = field(default_factory=dict)
     most_variables: int = 3
@@ -329,7 +335,10 @@ class Strengthening:
                 )
             elif self.most_variables < self.limit and self._are_more_worth_it(goal):
                 self.most_variables += 1
+                self.dead -= self.undenied  # a clause with more variables may deny what they are lost from
+                self.undenied.clear()
             elif not isinstance(goal, Precondition) and goal in self.wanted:
+                self.undenied.add(goal)
                 self.give_up(goal)
             else:
                 return Stuck(goal, state)
@@ -446,11 +455,18 @@ class Strengthening:
             before = refused
             for denial in self._shortest(state):
                 if not self._refuted(denial.clause):
-                    return self._linked(denial.clause)
+                    return self._linked(self._general(denial.clause))
                 refused += 1
             if refused == before:
                 return None
         return None
+
+    def _general(self, clause: Clause) -> Clause:
+        """The clause, or one that says more, and that no run makes false."""
+        for general in generalized(clause, self.proposals.vocabulary.names):
+            if general.formula not in self.dead and not self._refuted(general):
+                return general
+        return clause
 
     def _linked(self, clause: Clause) -> Clause:
         """The clause, or one that says more: of what there is by it, `exists y. ...`, that it is later than a message.
@@ -463,7 +479,12 @@ class Strengthening:
         return clause
 
     def _shortest(self, state: Structure) -> Iterator[Denial]:
-        """The denials over the fewest variables, as the templates know them at first; a few of them."""
+        """What arguments determine others, if that denies the state; or else the denials over the fewest variables, as
+        the templates know them at first; a few of them."""
+        for clause in self.proposals.unique:
+            if clause.formula not in self.dead and self.proposals.refusal(clause.formula, (state,)) is not None:
+                yield Denial(clause, 1)
+                return
         for variables, denials in enumerate(self.proposals.denials(state, self.most_variables), 2):
             offered = [denial for denial in denials if self._is_offered(denial.clause)]
             if offered:

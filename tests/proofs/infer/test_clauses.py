@@ -1,0 +1,106 @@
+"""Clauses that say more say more; that arguments determine another one is what a table says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from random import Random
+
+from tests.proofs.machine.against_execution.drawn_structures import arbitrary
+
+from thence.dsl import ir
+from thence.dsl.ir.types import Sort
+from thence.proofs.infer.clauses import DETERMINED_OVER, Clause, clause_of, determined, generalized
+from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
+from thence.proofs.logic.structure import Structure, evaluate
+from thence.proofs.machine.transitions import symbols
+
+Specify = Callable[[str], ir.Specification]
+
+VOTES = """
+machine votes:
+  delivery off
+  sort node, term
+  relation vote(n: node, t: term, c: node)
+  relation knows(n: node, m: node)
+  transition give(n: node, t: term, c: node):
+    vote(n, t, c) := true
+    knows(c, n) := true
+  invariant one: forall n, t, c, d. vote(n, t, c) and vote(n, t, d) implies c = d
+"""
+
+UNIVERSE = {"node": 2, "term": 2}
+
+
+def states(machine: ir.Machine, number: int) -> Iterator[Structure]:
+    chance = Random(5)
+    for _ in range(number):
+        state = arbitrary(machine, dict(UNIVERSE), chance)
+        for name, table in state.tables.items():  # few facts, so that something is determined
+            state.tables[name].update({key: bool(value) and chance.random() < 0.5 for key, value in table.items()})
+        yield state
+
+
+def test_that_arguments_determine_another_is_what_the_table_says(specify: Specify) -> None:
+    (machine,) = specify(VOTES).machines
+    clauses = list(determined(symbols(machine), {"n"}))
+    assert machine.invariants[0].body not in {clause.formula for clause in clauses}  # the names are not taken
+    assert all(len(clause.variables) <= DETERMINED_OVER for clause in clauses)
+    # of `vote` two or all but one of the arguments are free, of `knows` one or two
+    assert len({clause.formula for clause in clauses}) == len(clauses) == 3 + 6 + 2 + 2
+    true = false = 0
+    for state in states(machine, 60):
+        for clause in clauses:
+            (one, _), (other, _), (same, _) = clause.literals
+            assert isinstance(one, ir.Apply) and isinstance(other, ir.Apply) and isinstance(same, ir.Comparison)
+            fixed = [
+                at for at, pair in enumerate(zip(one.arguments, other.arguments, strict=True)) if len({*pair}) == 1
+            ]
+            last = one.arguments.index(same.left)
+            assert last not in fixed and other.arguments[last] == same.right
+            values: dict[tuple[int, ...], set[int]] = {}
+            for key, holds in state.tables[one.symbol].items():
+                if holds:
+                    values.setdefault(tuple(key[at] for at in fixed), set()).add(key[last])
+            said = all(len(each) == 1 for each in values.values())
+            assert bool(evaluate(clause.formula, state, {})) == said
+            true, false = true + said, false + (not said)
+    assert true > 20 and false > 20
+
+
+def test_what_is_said_generally_says_more(specify: Specify) -> None:
+    (machine,) = specify(VOTES).machines
+    vocabulary = vocabulary_of(machine, [])
+    choices = [each for number in (2, 3) for each in templates(vocabulary, sorts_of(machine), number)]
+    chance = Random(6)
+    drawn: list[tuple[Clause, Clause]] = []
+    while len(drawn) < 200:
+        template = chance.choice(choices)
+        literals = [(atom, chance.random() < 0.4) for atom in chance.sample(template.atoms, 2)]
+        clause = clause_of(template, literals)
+        drawn += [(clause, more) for more in generalized(clause, vocabulary.names)]
+    stronger = 0
+    for state in states(machine, 40):
+        for clause, more in drawn:
+            less = bool(evaluate(clause.formula, state, {}))
+            assert less or not evaluate(more.formula, state, {})
+            stronger += less and not evaluate(more.formula, state, {})
+    assert stronger > 100
+    assert {len(more.variables) - len(clause.variables) for clause, more in drawn} == {0, 1}
+
+
+def test_a_vote_for_oneself_becomes_a_vote_of_anybody() -> None:
+    """Of `not (vote(n, t, n) and vote(m, t, m) and n != m)`."""
+    node, term = Sort("node"), Sort("term")
+    n, m, t = (ir.Variable(name, sort) for name, sort in (("n", node), ("n2", node), ("t", term)))
+    own = [
+        ir.Apply(ir.types.BOOL, "vote", (ir.Local(node, each.name), ir.Local(term, "t"), ir.Local(node, each.name)))
+        for each in (n, m)
+    ]
+    clause = Clause((n, m, t), ((own[0], False), (own[1], False)))
+    said = list(generalized(clause, ()))
+    third = ir.Local(node, "n3")
+    anybody = replace(own[0], arguments=(third, *own[0].arguments[1:]))
+    same = ir.Comparison(ir.types.BOOL, "=", ir.Local(node, "n"), ir.Local(node, "n2"))
+    assert any(each.literals == ((anybody, False), (own[1], False), (same, True)) for each in said)
+    assert said[-1] == replace(clause, apart=False)
