@@ -1,4 +1,4 @@
-"""Machine code that is kept between runs: generating it again takes a quarter of a second.
+"""Optimised machine code that is kept between runs: making it again takes an eighth of a second.
 
 It is keyed by the text that it is generated from, the compiler's version and the processor, so an edit of a protocol
 never meets the code of another. Two processes may keep the same at once: a file appears whole or not at all. A file
