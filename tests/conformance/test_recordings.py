@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from thence.conformance import recordings as conformance
+from thence.conformance.campaign.alike import UnlikeWorkerError
 from thence.conformance.recordings import MANY_FILES, Unreadable, listed, one_by_one, worth_spark
 from thence.conformance.replay.recordings import judged
 from thence.spec.trace import TraceError
@@ -25,6 +28,17 @@ SENT = '{"event": "send", "process": 0, "message": "%s", "destinations": [1]}\n'
 DELIVERED = '{"event": "deliver", "process": 1, "message": "%s"}\n'
 GOOD = HEADER + SENT % "a" + DELIVERED % "a"
 BAD = HEADER + SENT % "a" + SENT % "b" + DELIVERED % "b" + DELIVERED % "a"
+
+
+EAGER = """
+protocol eager:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  on causal_send(m):
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    deliver m
+"""
 
 
 @pytest.fixture
@@ -80,6 +94,51 @@ def check(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     for result in found.get("results", ()):
         result.pop("seconds")
     return done.returncode, found
+
+
+def outcomes(files: list[str], digests: list[str], besides: tuple[str, str] | None = None) -> list[Any]:
+    """What a worker finds of files, if this machine has those hashes of them."""
+    there = [conformance._There(file, Path(file).name, digest) for file, digest in zip(files, digests, strict=True)]
+    more = None if besides is None else conformance._There(besides[0], "mine.thence", besides[1])
+    found = conformance._judged(there, partial(judged, format_=None), more, range(len(files)))
+    return [pickle.loads(each)[1] for each in found]
+
+
+def test_a_worker_judges_no_other_file_than_this_machine_has(recordings: Path) -> None:
+    files = [str(recordings / name) for name in ("good-0.ndjson", "good-1.ndjson", "letter.txt", "missing")]
+    digests = [conformance._digest(file) for file in files]
+    assert digests[0] == digests[1] and digests[3] == ""
+    Path(files[1]).write_text(BAD)
+    Path(files[2]).unlink()
+    same, other, gone, never = outcomes(files, digests)
+    assert same.verdict is Verdict.TESTED
+    assert other == Unreadable("good-1.ndjson: a worker has another file at the same place")
+    assert gone.problem.startswith("letter.txt: a worker has no file that it can read")
+    assert "cannot be read" in never.problem, "here it could not be read either"
+
+
+def test_a_worker_with_another_protocol_judges_nothing(recordings: Path) -> None:
+    file, protocol = str(recordings / "good-0.ndjson"), recordings / "mine.thence"
+    protocol.write_text("as it is here")
+    digests = conformance._digest(file), conformance._digest(str(protocol))
+    (found,) = outcomes([file], [digests[0]], (str(protocol), digests[1]))
+    assert found.verdict is Verdict.TESTED
+    protocol.write_text("as a worker has it")
+    with pytest.raises(UnlikeWorkerError, match=r"a worker has another mine\.thence than this machine"):
+        outcomes([file], [digests[0]], (str(protocol), digests[1]))
+
+
+@pytest.mark.spark
+def test_a_protocol_of_the_user_is_read_at_its_place_on_spark(recordings: Path) -> None:
+    (recordings.parent / "mine.thence").write_text(EAGER)
+    code, alone = check(recordings.parent, "--against", "mine.thence", "runs/good-0.ndjson", "runs/deeper/bad.ndjson")
+    again, spark = check(
+        recordings.parent, "--against", "mine.thence:eager", "--spark", "--master", "local[2]",
+        "runs/good-0.ndjson", "runs/deeper/bad.ndjson",
+    )  # fmt: skip
+    assert code == again
+    assert spark["results"] == alone["results"]
+    assert {result["conforms"] for result in alone["results"]} == {"conforming"}
 
 
 @pytest.mark.spark

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TypeAlias
 
 from thence.api.errors import BadRequest
 from thence.api.specifications import Source, protocol_name
 from thence.api.statements import Recording, Results
-from thence.conformance.recordings import Unreadable, listed, on_spark, one_by_one, result_of, worth_spark
+from thence.conformance.recordings import Outcomes, Unreadable, listed, on_spark, one_by_one, result_of, worth_spark
 from thence.conformance.replay.recordings import ReferenceProtocol, judged, judged_together
 from thence.conformance.traces.reading import FORMATS
+from thence.dsl.find import parted, place_of_library_file
 from thence.spec.verdict import Verdict, exit_code
 
 Report: TypeAlias = Callable[[int, int, int], None]
@@ -125,7 +127,7 @@ def judge_files(
     results: list[Recording] = []
     unreadable: list[str] = []
     complete = True
-    outcomes = on_spark(files, work, reading.master) if spark else one_by_one(files, work)
+    outcomes = _on_spark(files, reading, against) if spark else one_by_one(files, work)
     try:
         with closing(outcomes):
             for number, (file, outcome) in enumerate(outcomes, 1):
@@ -137,3 +139,13 @@ def judge_files(
     except KeyboardInterrupt:
         complete = False
     return Recordings(tuple(results), complete=complete, unreadable=tuple(unreadable), files=len(files))
+
+
+def _on_spark(files: Sequence[str], reading: Reading, against: ReferenceProtocol | None) -> Outcomes:
+    """The outcomes by Spark. Workers read a protocol of the user's at its absolute place; the library they have."""
+    own = None
+    if against is not None and place_of_library_file(against.name) is None:
+        own, name = parted(against.name)
+        place = str(Path(own).resolve())
+        against = replace(against, name=f"{place}:{name}" if name else place)
+    return on_spark(files, partial(judged, format_=reading.format, against=against), reading.master, own)

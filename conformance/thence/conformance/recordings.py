@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias
@@ -120,16 +121,20 @@ def one_by_one(files: Iterable[str], judge: Judge) -> Outcomes:
         yield file, outcome_of(judge, file)
 
 
-def on_spark(files: Sequence[str], judge: Judge, master: str) -> Outcomes:
+def on_spark(files: Sequence[str], judge: Judge, master: str, rests_on: str | None = None) -> Outcomes:
     """As `one_by_one`, on any Spark; its workers have to find the files by the same absolute paths.
 
+    A worker that has another file than this machine judges it not: it cannot be read. `rests_on` is a file that the
+    judge reads besides, such as a protocol; a worker that has another one ends the work.
+
     Raises:
-        CampaignError: Spark does not start, or loses a part of the work.
+        CampaignError: Spark does not start, or loses a part of the work; a worker has another file that it rests on.
         ExtraMissing: it is not installed.
     """
     require("spark", "the files are to be judged on Spark")
     from thence.conformance.campaign.cluster import open_cluster
 
+    besides = None if rests_on is None else _There(str(Path(rests_on).resolve()), rests_on, _digest(rests_on))
     places = [str(Path(file).resolve()) for file in files]
     with TemporaryDirectory(prefix="thence-spark-") as folder:
         opened: AbstractContextManager[Any] = open_cluster(master, Path(folder) / "spark.log")
@@ -137,19 +142,61 @@ def on_spark(files: Sequence[str], judge: Judge, master: str) -> Outcomes:
             step = A_JOB * cluster.parallelism
             for first in range(0, len(files), step):
                 part = range(first, min(first + step, len(files)))
-                work = partial(_judged, places[part.start : part.stop], list(files[part.start : part.stop]), judge)
+                there = [
+                    _There(place, file, _digest(place))
+                    for place, file in zip(places[first : part.stop], files[first : part.stop], strict=True)
+                ]
+                work = partial(_judged, there, judge, besides)
                 for pickled in cluster.run(work, range(len(part)), min(len(part), 4 * cluster.parallelism)):
                     index, outcome = pickle.loads(pickled)
                     yield files[first + index], outcome
 
 
-def _judged(places: Sequence[str], names: Sequence[str], judge: Judge, indices: Iterable[int]) -> Iterator[bytes]:
-    """The work of a Spark task: the outcomes of some files, under the names by which they were asked for."""
+@dataclass(frozen=True, slots=True)
+class _There:
+    """A file as a worker is told of it: where it is, how the user calls it, and its hash on this machine."""
+
+    place: str
+    name: str
+    digest: str
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether the file is the same here."""
+        return _digest(self.place) == self.digest
+
+
+def _digest(file: str) -> str:
+    """The hash of a regular file's content; empty where it cannot be read."""
+    try:
+        if not Path(file).is_file():
+            return ""
+        with Path(file).open("rb") as content:
+            return file_digest(content, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _judged(files: Sequence[_There], judge: Judge, besides: _There | None, indices: Iterable[int]) -> Iterator[bytes]:
+    """The work of a Spark task: the outcomes of some files, under the names by which they were asked for.
+
+    Raises: UnlikeWorkerError, where the file that the judge reads `besides` is another one here.
+    """
+    if besides is not None and not besides.is_alike:
+        from thence.conformance.campaign.alike import UnlikeWorkerError
+
+        raise UnlikeWorkerError(f"a worker has another {besides.name} than this machine, or none at {besides.place}")
     for index in indices:
-        outcome = outcome_of(judge, places[index])
+        file = files[index]
+        outcome = outcome_of(judge, file.place) if file.is_alike else _unlike(file)
         match outcome:
             case Unreadable(problem):
-                outcome = Unreadable(problem.replace(places[index], names[index]))
+                outcome = Unreadable(problem.replace(file.place, file.name))
             case Result():
-                outcome = replace(outcome, subject=names[index])
+                outcome = replace(outcome, subject=file.name)
         yield pickle.dumps((index, outcome))
+
+
+def _unlike(file: _There) -> Unreadable:
+    there = "another file" if _digest(file.place) else "no file that it can read"
+    return Unreadable(f"{file.name}: a worker has {there} at the same place")
