@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.proofs.machine.drawn_machines import drawn_machine
+from tests.proofs.machine.against_execution.drawn_machines import drawn_machine
 from tests.proofs.test_random_protocols import Draw
 from tests.proofs.typed_protocols import drawn_protocol
 
