@@ -73,6 +73,7 @@ def test_an_embedded_spark_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> No
             with pytest.raises(CrewLost, match="its Java process ended"):
                 ask()
     crew.log.unlink()
+    assert SparkContext._active_spark_context is None, "another Spark can start in this process"
 
 
 def test_what_names_no_spark_is_refused() -> None:

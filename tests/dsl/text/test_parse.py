@@ -472,20 +472,6 @@ def test_texts_with_slips(text: str, data: st.DataObject) -> None:
     check_any_text(text)
 
 
-# --- speed -------------------------------------------------------------------------------------
-
-
-def test_a_thousand_lines_take_under_six_tenths_of_a_second() -> None:
-    sample = SAMPLES[0].read_text(encoding="utf-8")
-    text = sample
-    while text.count("\n") < 1000:
-        text += sample.split("\n", 2)[2].replace("cykas", f"c{text.count(chr(10))}")
-    parse(sample, "warm")
-    start = time.perf_counter()
-    tree_of(text)
-    assert time.perf_counter() - start < 0.6
-
-
 def test_the_grammar_without_a_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     unwritable = tmp_path / "a file"
     unwritable.write_text("")

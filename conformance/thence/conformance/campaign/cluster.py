@@ -381,6 +381,7 @@ def _forget(gateway: Any) -> None:
         gateway.shutdown()
     SparkContext._gateway = None
     SparkContext._jvm = None
+    SparkContext._active_spark_context = None  # stopping it fails before this where Java is gone
     _end(gateway.proc)
 
 
