@@ -17,7 +17,7 @@ from thence.proofs.native.memory import Allotment, Array
 from thence.proofs.native.renaming import Renaming
 from thence.proofs.native.state_store import OutOfMemory, StateStore
 from thence.proofs.native.tables import StepTable
-from thence.proofs.native.workers import PIECE, Team, Worker
+from thence.proofs.native.workers import PIECE, PIECE_IN_HASTE, Team, Worker
 
 
 class Overflow(Exception):
@@ -153,9 +153,10 @@ class NativeSearch:
             store.enlarge_index(4 if store.index.length < self.large_index else 2)
             self.team.rehash(store.numbered)
         store.shared[Shared.ROOM] = store.numbered + store.spare(most) - most
+        piece = PIECE if self.team.kernel.optimised is None else PIECE_IN_HASTE
         if limit is None:
-            return PIECE
-        return max(1, min(PIECE, (limit - self.state_count) // max(self.branching, 1)))
+            return piece
+        return max(1, min(piece, (limit - self.state_count) // max(self.branching, 1)))
 
     def _expand(self, start: int, end: int, chosen: Array | None) -> list[int]:
         """Expands some states; gives those that must be expanded again now that the steps they asked for are known."""

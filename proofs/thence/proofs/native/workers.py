@@ -16,6 +16,9 @@ from thence.proofs.native.memory import Array
 PIECE = 1 << 17
 """Most states that are expanded at once."""
 
+PIECE_IN_HASTE = 1 << 13
+"""The same for code that was made in haste: better code is taken between pieces."""
+
 _WANTED = 1 << 14
 """Most steps that a thread asks for at once."""
 
