@@ -7,12 +7,11 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from tests.proofs.careful_code import careful_kernel
 
 from thence.dsl import ir
 from thence.dsl.load import load, load_bytes
 from thence.proofs.native import search
-from thence.proofs.native.code.kernel import Kernel, compile_kernel
-from thence.proofs.native.layout import Layout
 from thence.proofs.solving.solver import SolverPool
 
 
@@ -26,12 +25,7 @@ def pool() -> Iterator[SolverPool]:
 def optimised_code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small searches take code that was made in haste. In every other test, by its name, they take optimised code."""
     if crc32(request.node.nodeid.encode()) % 2:
-        monkeypatch.setattr(search, "compile_kernel", _optimised)
-
-
-def _optimised(layout: Layout, properties: frozenset[str]) -> Kernel:
-    kernel = compile_kernel(layout, properties)
-    return kernel if kernel.optimised is None else kernel.optimised()
+        monkeypatch.setattr(search, "compile_kernel", careful_kernel)
 
 
 @pytest.fixture

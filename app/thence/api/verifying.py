@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
 from thence.dsl.load import Loaded, load_once
-from thence.proofs.explore.exploration import Resources
+from thence.proofs.explore.exploration import ONE_THREAD
 from thence.proofs.prove import parts, prove_specification
 from thence.proofs.solving.discharge import Options as ProofOptions
 from thence.spec.verdict import Result
@@ -56,10 +56,6 @@ _SECONDS: Final[dict[TaskKind, float]] = {
     "scenario": 0.1,
     "conform": 1.5,
 }
-
-_ONE_THREAD: Final = Resources(threads=1)
-"""For an exploration: other tasks have the other processors, and a violation that one thread meets is not looked for
-again."""
 
 _STEP_S: Final = 0.04
 """For each invariant and transition of a machine."""
@@ -122,13 +118,13 @@ def run_task(task: Task) -> tuple[Result, ...]:
             scope = next(known for known in found.scopes if f"{known.name} of {known.protocol}" == task.name)
             protocol = next(known for known in found.protocols if known.name == scope.protocol)
             return explore_scope(
-                protocol, scope.name, scope.workload, scope.expects, options=Options(resources=_ONE_THREAD)
+                protocol, scope.name, scope.workload, scope.expects, options=Options(resources=ONE_THREAD)
             )
         case "protocol":
             from thence.proofs.scopes.scopes import Options, explore_unscoped
 
             protocol = next(known for known in found.protocols if known.name == task.name)
-            return explore_unscoped(protocol, Options(resources=_ONE_THREAD))
+            return explore_unscoped(protocol, Options(resources=ONE_THREAD))
         case "link":
             from thence.proofs.scopes.scopes import check_links
 
@@ -137,7 +133,7 @@ def run_task(task: Task) -> tuple[Result, ...]:
             from thence.proofs.scopes.scopes import Options, check_mutant
 
             mutant = next(known for known in found.mutants if known.name == task.name)
-            return check_mutant(found, mutant, Options(resources=_ONE_THREAD))
+            return check_mutant(found, mutant, Options(resources=ONE_THREAD))
         case "scenario":
             from thence.proofs.scopes.scenarios import play_scenario
 

@@ -18,13 +18,10 @@ from thence.dsl.run.execute import Delivered, Sent
 from thence.dsl.run.narrate import NarratedStep, execution
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Method, Resources
+from thence.proofs.explore.exploration import ONE_THREAD, Method
 
 STATES: Final = 20_000
 """States of a mutant that are explored."""
-
-_ONE_THREAD: Final = Method(resources=Resources(threads=1))
-"""Others may be at work beside this, and a violation that one thread meets is not looked for again."""
 
 
 def distinguishing(specification: ir.Specification, protocol: ir.Protocol, limit: int = STATES) -> Corpus:
@@ -33,7 +30,9 @@ def distinguishing(specification: ir.Specification, protocol: ir.Protocol, limit
     schedules: dict[Schedule, None] = {}
     for subject, expects in _stated(specification, protocol):
         for workload, names in _refuted(expects).items():
-            explored = explore(subject, workload, names, stop_when_refuted=True, limit=limit, method=_ONE_THREAD)
+            explored = explore(
+                subject, workload, names, stop_when_refuted=True, limit=limit, method=Method(resources=ONE_THREAD)
+            )
             for violation in explored.violations.values():
                 scripts[script_of(execution(violation.system, violation.steps))] = None
                 if all(step.action.kind != "send" or step.action.destinations for step in violation.steps):

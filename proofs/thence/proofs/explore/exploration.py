@@ -147,6 +147,9 @@ class Resources:
 THE_MACHINE = Resources()
 """No limits but the machine's."""
 
+ONE_THREAD = Resources(threads=1)
+"""Where others are at work beside the search. A violation that one thread meets is not looked for again, either."""
+
 
 @dataclass(frozen=True, slots=True)
 class Method:

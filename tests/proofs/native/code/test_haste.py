@@ -81,7 +81,8 @@ def test_optimised_code_takes_over_in_the_middle(threads: int, monkeypatch: pyte
 
     monkeypatch.setattr(workers, "WORTH_OPTIMISING", 100)
     monkeypatch.setattr(workers, "meanwhile", later)
-    monkeypatch.setattr(search, "PIECE", 64)
+    for name in ("PIECE", "PIECE_IN_HASTE"):
+        monkeypatch.setattr(search, name, 64)
     monkeypatch.setattr(workers.Team, "expand", noted)
     assert found(explored("cykas", threads)) == expected
     assert len(used) > 20
@@ -96,7 +97,8 @@ def test_what_goes_wrong_with_optimised_code_is_not_passed_over(monkeypatch: pyt
 
     monkeypatch.setattr(workers, "WORTH_OPTIMISING", 0)
     monkeypatch.setattr(workers, "meanwhile", broken)
-    monkeypatch.setattr(search, "PIECE", 64)
+    for name in ("PIECE", "PIECE_IN_HASTE"):
+        monkeypatch.setattr(search, name, 64)
     with pytest.raises(RuntimeError, match="no code"):
         explored("cykas")
 

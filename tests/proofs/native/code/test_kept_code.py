@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.proofs.careful_code import careful_kernel
 
 from thence.dsl import ir
 from thence.dsl.load import load
@@ -17,7 +18,7 @@ from thence.proofs.explore.exploration import Exploration, Method
 from thence.proofs.native import search
 from thence.proofs.native.code import kept_code
 from thence.proofs.native.code.kept_code import MOST_KEPT, keep, recall
-from thence.proofs.native.code.kernel import Kernel, compile_kernel
+from thence.proofs.native.code.kernel import compile_kernel
 from thence.proofs.scopes.scopes import properties_of
 
 NAMES = ("cykas", "rst", "hybrid_basic", "fifo", "mf", "cbcast")
@@ -26,16 +27,12 @@ NAMES = ("cykas", "rst", "hybrid_basic", "fifo", "mf", "cbcast")
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the code, which is empty. All code is optimised at once: only such code is kept."""
-    monkeypatch.setattr(search, "compile_kernel", lambda *of: optimised(compile_kernel(*of)))
+    monkeypatch.setattr(search, "compile_kernel", careful_kernel)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("THENCE_CACHE", raising=False)
     found = kept_code.folder()
     assert found is not None
     return found
-
-
-def optimised(kernel: Kernel) -> Kernel:
-    return kernel if kernel.optimised is None else kernel.optimised()
 
 
 def explored(name: str, sends: tuple[int, ...]) -> Exploration:
