@@ -35,6 +35,24 @@ def test_both_solvers_answer(pool: SolverPool) -> None:
     assert {answer.status for answer in answers.values()} == {"unsat"}
 
 
+@pytest.mark.parametrize(
+    ("declared", "asserted"),
+    [
+        ("(declare-const k Bool)", "(and k (not k))"),
+        ("(declare-sort S 0)(declare-fun f (S) S)", "(exists ((x S)) (distinct x (f x) (f (f x)) x))"),
+        ("", "(< 1 0)"),
+        ("(declare-const k Int)", "(and (< k 1) (< 0 k))"),
+        ("(declare-sort S 0)(declare-fun f (S Bool) Int)", "(exists ((x S)) (< (f x true) (- (f x true) 1)))"),
+        ("", "(exists ((x Int)) (= (ite (<= x 1) 2 x) (- x 1)))"),
+    ],
+)
+def test_cvc5_knows_what_a_text_speaks_of(pool: SolverPool, declared: str, asserted: str) -> None:
+    """It is asked in a logic with as little as the text needs, and refuses what is not in it."""
+    for stated, status in ((asserted, "unsat"), (f"(=> {asserted} false)", "sat")):
+        answer = pool.ask(Check("cvc5", f"(set-logic ALL)\n{declared}(assert {stated})(check-sat)\n", 5_000, 0))
+        assert (answer.status, answer.reason) == (status, "")
+
+
 def test_text_that_is_wrong_is_unknown_with_the_solvers_words(pool: SolverPool) -> None:
     names: tuple[SolverName, ...] = ("z3", "cvc5")
     for name in names:

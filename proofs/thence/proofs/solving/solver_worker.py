@@ -36,6 +36,9 @@ EXHAUSTED = "(incomplete quantifiers)"
 REFUSED = frozenset({"as", "_"})
 """Names that Z3 does not declare, not even in bars."""
 
+_NUMBER = re.compile(r"\bInt\b|[ (]\d")
+"""The sort of numbers, or a number: every term that is a number has one of them in it."""
+
 SMALLER_RLIMIT = 100_000
 """Limit, in Z3's measure of effort, of each attempt to leave out one more assertion of a core."""
 
@@ -103,7 +106,8 @@ def check_with_cvc5(
         solver.setOption("produce-unsat-cores", "true")
         solver.setOption("minimal-unsat-cores", "true" if core == "small" else "false")
     parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text.replace("(check-sat)", ""), "obligation")
+    text = text.replace("(set-logic ALL)", f"(set-logic {_logic(text)})", 1).replace("(check-sat)", "")
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "obligation")
     symbols = parser.getSymbolManager()
     failed = _invoked(parser, solver, symbols)
     if failed.startswith("(error"):
@@ -119,6 +123,12 @@ def check_with_cvc5(
         return "sat", "", []
     reason = str(result.getUnknownExplanation()).rpartition(".")[2].lower()
     return "unknown", OUT_OF_EFFORT if reason == "resourceout" else reason, []
+
+
+def _logic(text: str) -> str:
+    """The logic of an obligation's text, with no more theories than it needs: cvc5 makes ready for each one, and
+    refuses a text that is not in its logic."""
+    return "UFLIA" if _NUMBER.search(text) else "UF"
 
 
 def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
