@@ -35,14 +35,14 @@ See NOTE(effort) for what a time limit is."""
 QUICK_MS = 500
 """Time limit of the first solver before larger finite countermodels are looked for."""
 
-_AT_FIRST = (Choice(0.9, 1, 20), Choice(0.5, 3, 75))
-"""The hypotheses that the first solver is asked about before the whole."""
-
 _FEW = 10
-"""With at most so many hypotheses, solvers are asked about all of them at once."""
+"""With at most so many hypotheses, solvers are asked about all of them alone."""
 
 _MANY = 60
 """With at least so many hypotheses, solvers are asked about what kin used before they are asked about all of them."""
+
+_AT_FIRST = ((_MANY, Choice(0.9, 1, 20)), (31, Choice(0.5, 3, 75)))
+"""The hypotheses that the first solver is asked about before the whole, where there are at least so many."""
 
 _LATER = (Choice(0.5, 3, 250), Choice(0.2, 3, 150))
 """The same, once no small finite countermodel was found."""
@@ -236,9 +236,10 @@ def discharge_all(
     little, quick = (min(limit, options.timeout_ms) for limit in (LITTLE_MS, QUICK_MS))
     recalled = work.ask_first([number for number in work.answers if work.recalls(number, little)], little, "first")
     open_at_first = [number for number in work.answers if not work.proves(number) and number not in recalled]
-    for choice in _AT_FIRST:
-        open_at_first = work.ask_about_relevant(open_at_first, choice)
-        work.ask_about_kin([number for number in open_at_first if work.is_large(number)], recalled)
+    for least, choice in _AT_FIRST:
+        many = [number for number in open_at_first if len(obligations[number].hypotheses) >= least]
+        left_of_many = work.ask_about_relevant(many, choice)
+        work.ask_about_kin([number for number in left_of_many if work.is_large(number)], recalled)
         open_at_first = [number for number in open_at_first if not work.proves(number)]
     open_at_first = work.ask_about_kin([*recalled, *work.ask_first(open_at_first, little, "first")])
     proved = [number for number in work.answers if number not in open_at_first]
