@@ -49,6 +49,12 @@ class System:
     _is_alone: bool = field(init=False, default=False)
     """Whether there is one step for each action: no process chooses, no application answers or has a program."""
     _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
+    _limits: dict[str, tuple[int, ...]] = field(init=False, default_factory=dict)
+    """How often each process may have an input, by its name."""
+    _inputs: tuple[Action, ...] = field(init=False, default=())
+    """All that the application can do besides sending; `_fair_inputs` is what it has again and again where it can."""
+    _fair_inputs: tuple[Action, ...] = field(init=False, default=())
+    _taken: dict[tuple[int, Action], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.protocol = in_scope(self.protocol, self.workload)
@@ -65,6 +71,14 @@ class System:
             self.promises = Promises(self.protocol, self.workload.processes)
         self._bases = (0, *accumulate(self.workload.sends))
         self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
+        self._limits = {use.name: use.limits for use in self.workload.inputs}
+        self._inputs = tuple(
+            Action("input", process, name=use.name, arguments=arguments)
+            for use in self.workload.inputs
+            for process in range(self.workload.processes)
+            for arguments in use.choices
+        )
+        self._fair_inputs = tuple(action for action in self._inputs if action.name in self.protocol.fair_inputs)
 
     # --- tables ------------------------------------------------------------------------------
 
@@ -155,16 +169,21 @@ class System:
 
     def application_inputs(self, state: State) -> Iterator[Action]:
         """What the application can do besides sending, as often as the scope says."""
-        for use in self.workload.inputs:
-            for process in range(self.workload.processes):
-                for arguments in use.choices:
-                    action = Action("input", process, name=use.name, arguments=arguments)
-                    if self._is_left(state, action) and self.takes(state, action):
-                        yield from self._alternatives(state, action)
+        return self._possible(state, self._inputs)
+
+    def _possible(self, state: State, inputs: tuple[Action, ...]) -> Iterator[Action]:
+        """Those of the inputs that the scope and the protocol allow."""
+        for action in inputs:
+            if self._is_left(state, action) and self.takes(state, action):
+                yield from self._alternatives(state, action)
 
     def takes(self, state: State, action: Action) -> bool:
         """Whether the protocol takes the input; a fault counts as well: it is to be seen."""
-        return not self.refuses(action, state.locals[action.process], None)
+        key = (state.locals[action.process], action)
+        known = self._taken.get(key)
+        if known is None:
+            known = self._taken[key] = not self.refuses(action, key[0], None)
+        return known
 
     def refuses(self, action: Action, local: int, message: Message | None) -> bool:
         """Whether the protocol lets the application wait with an action, in a local state. `message`: what it sends.
@@ -292,7 +311,8 @@ class System:
         """How often a timer or input may come at the process; None where the scope does not count it."""
         if action.kind == "tick":
             return self.workload.ticks_of(action.name)
-        return next((use.limits[action.process] for use in self.workload.inputs if use.name == action.name), None)
+        limits = self._limits.get(action.name)
+        return None if limits is None else limits[action.process]
 
     def _is_left(self, state: State, action: Action) -> bool:
         """Whether the scope's count allows the timer, at any moment, or the input once more."""
@@ -601,9 +621,7 @@ class System:
         """What the application does as far as it can, by assumption."""
         if sending:
             yield from self.application_sends(state)
-        fair = self.protocol.fair_inputs
-        if fair:
-            yield from (action for action in self.application_inputs(state) if action.name in fair)
+        yield from self._possible(state, self._fair_inputs)
 
     def without_counts(self, state: State) -> tuple[int, ...]:
         """The counts of inputs as they are, and those of timers at their limits: they count no more."""
