@@ -1,6 +1,6 @@
 """LLVM assembly, written line by line: a module, its functions, their blocks, and the instructions that searches need.
 
-llvmlite has trees of instructions, too, and writes them as text. That takes five times as long as to write the text at
+llvmlite has trees of instructions, too, and writes them as text. That takes eight times as long as to write the text at
 once, and most of the time that it takes to make code in haste.
 """
 
