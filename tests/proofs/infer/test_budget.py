@@ -84,6 +84,15 @@ def test_a_hard_question_ends_with_the_time_and_the_process_is_there_for_others(
         assert process.check(pigeons(process, 2), Asked((), ())).values is None
 
 
+def test_a_question_that_had_less_time_than_it_was_to_have_is_not_answered() -> None:
+    with SolverProcess(Budget(600.0)) as process:
+        hard = pigeons(process, HOLES + 3)
+        assert process.try_check(hard, Asked((), ()), 0.2) is None
+        process.budget.seconds = process.budget.spent + 0.2
+        with pytest.raises(OutOfTime):
+            process.try_check(hard, Asked((), ()), 2.0)
+
+
 def test_a_killed_process_is_replaced() -> None:
     budget = Budget(60.0)
     with SolverProcess(budget) as process:

@@ -48,4 +48,7 @@ class Budget:
     def check(self) -> None:
         """Raises: OutOfTime, where the limit is over."""
         if self.left <= 0:
-            raise OutOfTime(f"the time limit is over, {self.spent:.0f} s of processor time")
+            raise self.over()
+
+    def over(self) -> OutOfTime:
+        return OutOfTime(f"the time limit is over, {self.spent:.0f} s of processor time")

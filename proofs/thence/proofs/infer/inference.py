@@ -578,8 +578,10 @@ class _Search:
     def _failed(self, clauses: Mapping[ir.Expr, Clause], limit_ms: int) -> list[Open]:
         """The obligations that one solver does not prove in a short time. Raises: OutOfTime."""
         machine = with_conjuncts(self._machine, self._named(clauses))
-        found = open_steps(self._session, machine, self._budget.at_most(limit_ms))
-        self._budget.check()  # with less time than it was to have, a solver says less
+        least = self._budget.at_most(limit_ms)
+        found = open_steps(self._session, machine, least)
+        if found and least < limit_ms:  # with less time than it was to have, a solver says less
+            raise self._budget.over()
         return found
 
     def _state_against(self, discharge: Discharge, held: Iterable[ir.Expr] = ()) -> Structure | None:

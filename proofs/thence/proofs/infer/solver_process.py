@@ -107,7 +107,8 @@ class SolverProcess:
         answer = self._check(solver, asked, least * PATIENCE, {"effort": max(1, int(least * 1000 * EFFORT_A_MS))})
         if answer["status"] != "unknown":
             return _read(answer)
-        self.budget.check()
+        if least < seconds:  # it had less time than it was to have
+            raise self.budget.over()
         return None
 
     def _check(self, solver: int, asked: Asked, seconds: float, limits: Mapping[str, int]) -> dict[str, Any]:
