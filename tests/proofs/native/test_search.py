@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from thence.proofs.engines import explore
 from thence.proofs.explore import exploration
 from thence.proofs.explore.exploration import STORAGES, Exploration, ExplorationRequest, Method, Progress, Resources
 from thence.proofs.native import engine as engines
-from thence.proofs.native import state_store, tables, workers
+from thence.proofs.native import search, state_store, tables, workers
 from thence.proofs.native.code.cells import Shared
 from thence.proofs.native.engine import NativeEngine
 from thence.proofs.native.judging import sieve
@@ -76,16 +76,55 @@ def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch
     assert shown[0] == shown[1] == shown[2]
 
 
+@pytest.mark.parametrize("name", ["cykas", "rst", "hybrid_optimal", "skeen", "mf"])
+@pytest.mark.parametrize("reductions", [(), ("symmetry",)])
+def test_steps_are_learned_while_others_expand(
+    library: Library, monkeypatch: pytest.MonkeyPatch, name: str, reductions: tuple[str, ...]
+) -> None:
+    protocol, workload = library(name).protocols[0], replace(TWO, sends=(2, 1, 1))
+
+    def explored(threads: int) -> Exploration:
+        method = Method("native", Resources(threads=threads), reductions=reductions)
+        return explore(protocol, workload, properties_of(protocol), method=method, limit=20_000)
+
+    one, learned = explored(1), []
+    learn = search.NativeSearch._learn
+
+    def expand(team: workers.Team, count: int, meanwhile: Callable[[], None]) -> None:
+        def noted() -> None:
+            before = len(counted)
+            meanwhile()
+            learned.append(len(counted) - before)
+
+        expanded(team, count, noted)
+
+    def counting(self: search.NativeSearch, wanted: Iterable[int]) -> None:
+        counted.extend(wanted)
+        learn(self, wanted)
+
+    counted: list[int] = []
+    expanded = workers.Team.expand
+    monkeypatch.setattr(workers, "_WORTH_SHARING", 1)
+    monkeypatch.setattr(workers.Team, "expand", expand)
+    monkeypatch.setattr(search.NativeSearch, "_learn", counting)
+    for size in ("PIECE", "PIECE_IN_HASTE"):
+        monkeypatch.setattr(search, size, 16)
+    two = explored(2)
+    assert one.complete and sum(learned) > 0
+    assert (two.complete, two.transitions, two.depth) == (one.complete, one.transitions, one.depth)
+    assert (two.states, lengths(two)) == (one.states, lengths(one))
+
+
 def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_store, "FIRST_INDEX", 256)
     monkeypatch.setattr(tables, "_SMALLEST", 4)
-    protocol = library("mf").protocols[0]
+    protocol = library("cykas").protocols[0]
     request = ExplorationRequest(
         System(protocol, TWO), frozenset(properties_of(protocol)), resources=Resources(threads=1)
     )
     engine = NativeEngine(request)
     found = engine.run(Capacity(1, 1, 1))
-    assert (found.states, found.transitions, found.depth) == PUBLISHED["mf", 2]
+    assert (found.states, found.transitions, found.depth) == PUBLISHED["cykas", 2]
     assert engine.capacity.local_bits > 1
     assert engine.capacity.packet_bits > 1
     assert engine.capacity.slots > 1

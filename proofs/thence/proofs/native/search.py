@@ -34,6 +34,7 @@ class NativeSearch:
 
     The states below `layer` are expanded, and `depth` is the length of the longest shortest way so far. `found` maps a
     property to the least of the states that show a violation of it: by an action that violates it, or by themselves.
+    `asked` are keys of steps that states wait for.
     """
 
     request: ExplorationRequest
@@ -45,6 +46,7 @@ class NativeSearch:
     team: Team = field(init=False)
     renaming: Renaming | None = field(init=False, default=None)
     found: dict[str, int] = field(init=False, default_factory=dict)
+    asked: dict[int, None] = field(init=False, default_factory=dict)
     layer: int = field(init=False, default=0)
     depth: int = field(init=False, default=0)
 
@@ -68,9 +70,9 @@ class NativeSearch:
         self.store = StateStore(self.layout, self.allotment.memory, shared)
         self.team = Team(kernel, shared, [Worker.start(self.layout) for _ in range(self.allotment.threads)])
         self.store.add_initial(self.request.system.initial())
+        self._check_capacity()
         if symmetry is not None:
             self.renaming = Renaming.start(symmetry, table, self.capacity, shared)
-            self._check_capacity()
             self.renaming.extend()
         self.team.rehash(1)
 
@@ -115,10 +117,14 @@ class NativeSearch:
             OutOfMemory: the store is full.
         """
         end, before = self.store.numbered, self.state_count
+        deferred: list[int] = []
         while self.layer < end:
             stop = min(end, self.layer + self._piece())
-            self._expand_fully(self.layer, stop, None)
+            deferred += self._expand(self.layer, stop, None)
             self.layer = stop
+            if self.layer == end or len(deferred) > PIECE or not self.team.helped:
+                self._expand_again(deferred)
+                deferred = []
             pause()
         more = self.state_count > before
         self.store.holes += self.team.drop_blocks()
@@ -127,19 +133,24 @@ class NativeSearch:
 
     def _expand_fully(self, start: int, end: int, chosen: Array | None) -> None:
         """Expands some states; again and again those for which a step was not known."""
-        asked = self._expand(start, end, chosen)
-        while asked:
-            again = Array(len(asked), 4)
-            again.write(0, asked)
-            asked = []
+        self._expand_again(self._expand(start, end, chosen))
+
+    def _expand_again(self, deferred: list[int]) -> None:
+        """Learns the steps that were asked for, and expands the states that wait for them, until none has to."""
+        self._learn_asked()
+        while deferred:
+            again = Array(len(deferred), 4)
+            again.write(0, sorted(deferred))
+            deferred = []
             done = 0
             while done < again.length:
                 piece = self._piece()
                 if not piece:
                     raise OutOfMemory
                 stop = min(again.length, done + piece)
-                asked += self._expand(done, stop, again)
+                deferred += self._expand(done, stop, again)
                 done = stop
+            self._learn_asked()
 
     def _piece(self) -> int:
         """How many states may be expanded at once.
@@ -159,26 +170,33 @@ class NativeSearch:
         return max(1, min(piece, (limit - self.state_count) // max(self.branching, 1)))
 
     def _expand(self, start: int, end: int, chosen: Array | None) -> list[int]:
-        """Expands some states; gives those that must be expanded again now that the steps they asked for are known."""
+        """Expands some states; gives those that must be expanded again once the steps they asked for are known.
+
+        What was asked for before is learned meanwhile, where other threads expand.
+        """
         shared, table = self.team.shared, self.table
+        table.entries.publish()
         shared[Shared.LIST] = 0 if chosen is None else chosen.address
         shared[Shared.CURSOR], shared[Shared.END] = start, end
         shared[Shared.STEPS], shared[Shared.STEPS_MASK] = table.entries.array.address, table.entries.mask
         shared[Shared.OPERATIONS], shared[Shared.PACKETS] = table.operations.array.address, table.packets.address
-        self.team.expand(end - start)
+        self.team.expand(end - start, self._learn_asked)
         return self._collect()
 
     def _collect(self) -> list[int]:
         names = (*FINDINGS, *self.table.names)
         for name, state in self.team.found(names).items():
             self.found[name] = min(state, self.found.get(name, state))
-        asked: list[int] = []
-        wanted: dict[int, None] = {}
+        deferred: list[int] = []
         for worker in self.team.workers:
-            asked += worker.take_deferred()
-            wanted |= dict.fromkeys(worker.take_wanted())
-        self._learn(wanted)
-        return sorted(asked)
+            deferred += worker.take_deferred()
+            self.asked |= dict.fromkeys(worker.take_wanted())
+        return deferred
+
+    def _learn_asked(self) -> None:
+        """The steps that were asked for become known."""
+        asked, self.asked = self.asked, {}
+        self._learn(asked)
 
     def _learn(self, wanted: Iterable[int]) -> None:
         """The steps with these keys become known."""
@@ -191,11 +209,11 @@ class NativeSearch:
         """Raises Overflow where the layout is too small. `overflowed`: some state had no room for its packets."""
         local_bits, packet_bits, slots = self.capacity.local_bits, self.capacity.packet_bits, self.capacity.slots
         follower_bits = self.capacity.follower_bits
-        if self.table.locals_used > 1 << local_bits:
+        while self.table.locals_used > 1 << local_bits:
             local_bits += 2
-        if self.table.packets_used + 1 >= 1 << packet_bits:
+        while self.table.packets_used + 1 >= 1 << packet_bits:
             packet_bits += 1
-        if self.table.followers_used > 1 << follower_bits:
+        while self.table.followers_used > 1 << follower_bits:
             follower_bits += 4
         if overflowed or self.team.overflowed:
             slots = self.layout.slots + max(4, self.layout.slots // 2)

@@ -5,7 +5,7 @@ Source: S. Christensen, L. M. Kristensen, T. Mailund, A Sweep-Line Method for St
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import ClassVar
@@ -144,13 +144,16 @@ class SweepLineSearch(NativeSearch):
         store.use_index(max(FIRST_INDEX, 1 << (2 * left).bit_length()))
         self.team.rehash(left)
 
-    def _collect(self) -> list[int]:
-        asked = NativeSearch._collect(self)
+    def _learn(self, wanted: Iterable[int]) -> None:
+        NativeSearch._learn(self, wanted)
         if self._progress.measure.changed:
             raise Regress
         self._progress.extend(self)
+
+    def _collect(self) -> list[int]:
+        deferred = NativeSearch._collect(self)
         strayed = self.team.strayed
         assert 1 not in strayed, "a step that was known to be progress is none"
         if 2 in strayed:
             raise NoMeasure(f"the measure of progress has more than {MOST_LEVELS:,} levels")
-        return asked
+        return deferred

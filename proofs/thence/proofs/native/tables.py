@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import islice
 
 from thence.dsl.run.actions import Action, acts_of, cause_of
 from thence.dsl.run.evaluate import Acts
@@ -59,10 +60,14 @@ _OF_ACTION = "a formula about an action tells processes apart"
 
 @dataclass(slots=True)
 class HashedEntries:
-    """Entries by key, as native code looks them up: keys, each plus one, and entries alternate in `array`."""
+    """Entries by key, as native code looks them up: keys, each plus one, and entries alternate in `array`.
+
+    What is entered is written there by `publish` alone, so that native code can run meanwhile.
+    """
 
     array: Array = field(init=False)
     _known: dict[int, int] = field(init=False, default_factory=dict)
+    _published: int = field(init=False, default=0)
     _size: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,13 +96,16 @@ class HashedEntries:
     def enter(self, key: int, entry: int) -> None:
         """Adds a key that is not there."""
         self._known[key] = entry
+
+    def publish(self) -> None:
+        """Writes down what was entered since the last time; no native code may run."""
         if 2 * len(self._known) > self._size:
-            self._size *= 4
-            self.array = Array(2 * self._size)
-            for known, value in self._known.items():
-                self._put(known, value)
-        else:
+            while 2 * len(self._known) > self._size:
+                self._size *= 4
+            self.array, self._published = Array(2 * self._size), 0
+        for key, entry in islice(self._known.items(), self._published, None):
             self._put(key, entry)
+        self._published = len(self._known)
 
     def take(self, array: Array) -> None:
         """The array of another table becomes that of this one, which native code reads; the keys stay unknown here."""
@@ -223,6 +231,7 @@ class StepTable:
 
     def parts(self) -> tuple[memoryview, memoryview, memoryview]:
         """What native code reads, as bytes: the entries, the operations, the packets."""
+        self.entries.publish()
         return (
             self.entries.array.view(0, self.entries.array.length), self.operations.array.view(0, self.operations.used),
             self.packets.view(0, self.packets_used + 1),

@@ -126,8 +126,13 @@ class Team:
 
     # --- running native code -----------------------------------------------------------------
 
-    def expand(self, count: int) -> None:
-        """Expands the states, so many, that the cells tell."""
+    @property
+    def helped(self) -> bool:
+        """Whether threads can expand while the calling thread does something else."""
+        return self.pool is not None
+
+    def expand(self, count: int, meanwhile: Callable[[], None]) -> None:
+        """Expands the states, so many, that the cells tell; the calling thread first does something else."""
         self._expanded += count
         if self.kernel.optimised is not None and self._expanded > WORTH_OPTIMISING:
             self._optimise(self.kernel.optimised)
@@ -136,6 +141,7 @@ class Team:
         def work() -> None:
             if count >= _WORTH_SHARING:
                 helpers.extend(self._start_helpers())
+            meanwhile()
             self.kernel.expand(self.shared.address, self.workers[0].cells.address)
 
         self._together(work, helpers)

@@ -70,13 +70,13 @@ def test_optimised_code_takes_over_in_the_middle(threads: int, monkeypatch: pyte
         making.append((Future(), work))
         return making[-1][0]
 
-    def noted(team: workers.Team, count: int) -> None:
+    def noted(team: workers.Team, count: int, meanwhile: Callable[[], None]) -> None:
         if team._expanded == 0:
             used.clear()
         if len(used) == 10:
             future, work = making[-1]
             future.set_result(work())
-        expand(team, count)
+        expand(team, count, meanwhile)
         used.append(team.kernel.optimised is None)
 
     monkeypatch.setattr(workers, "WORTH_OPTIMISING", 100)

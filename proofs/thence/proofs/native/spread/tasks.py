@@ -7,7 +7,7 @@ state is put aside, and expanded in a later task with larger tables. So rows mea
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -207,13 +207,12 @@ class WorkerSearch(FilledSearch):
     """Expands once: what asks for steps that are not known is left for later."""
 
     deferred: list[int] = field(init=False, default_factory=list)
-    wanted: dict[int, None] = field(init=False, default_factory=dict)
 
     def _expand_fully(self, start: int, end: int, chosen: Array | None) -> None:
         self.deferred += self._expand(start, end, chosen)
 
-    def _learn(self, wanted: Iterable[int]) -> None:
-        self.wanted |= dict.fromkeys(wanted)
+    def _learn_asked(self) -> None:
+        pass
 
 
 @dataclass(slots=True)
@@ -273,7 +272,7 @@ class Worker:
         self._use_tables(task.tables)
         names = (*FINDINGS, *search.table.names)
         own[Own.EDGES] = own[Own.OVERFLOW] = 0
-        search.wanted.clear()
+        search.asked.clear()
         found: dict[str, Row] = {}
         reached: list[list[Stretch]] = [[] for _ in range(self.ground.parts)]
         waiting = Array(max(1, search.room // 4) * words)
@@ -303,7 +302,7 @@ class Worker:
         name = "" if written is None else written.file
         by_part = tuple(tuple(Stretch(name, each.start, each.count) for each in part) for part in reached)
         return Expanded(
-            by_part, own[Own.EDGES], again.close(), tuple(search.wanted), found, bool(own[Own.OVERFLOW])
+            by_part, own[Own.EDGES], again.close(), tuple(search.asked), found, bool(own[Own.OVERFLOW])
         )  # fmt: skip
 
     def sort(self, task: Sort) -> Sorted:
