@@ -2,9 +2,9 @@
 
     python bench/infer.py [--timeout S] [--json FILE] [--mutants | --hints] [NAME...]
 
-A row for each machine: what came out, seconds by the clock and of processors, how many invariants were found and how
-many were hidden. A machine whose invariants are all that it states keeps those that say what it is for, `PURPOSES`; one
-of which nothing is left to prove is marked `nothing to find`.
+The time limit counts processor time. A row for each machine: what came out, seconds by the clock and of processors, how
+many invariants were found and how many were hidden. A machine whose invariants are all that it states keeps those that
+say what it is for, `PURPOSES`; one of which nothing is left to prove is marked `nothing to find`.
 
 With `--mutants` the mutants of these machines instead, of which the file says that a statement about states is refuted:
 all other invariants are hidden, and the search has to end in a run.

@@ -136,6 +136,12 @@ def test_a_delivery_where_it_was_not_sent_is_judged() -> None:
     assert judgement.causal and not judgement.faultless
 
 
+def test_phantoms_are_counted_beyond_those_that_are_kept() -> None:
+    judgement = judge(Execution(2, (Send(0, "a", ()), *[Deliver(1, "a")] * (KEPT + 5))))
+    assert (len(judgement.phantoms), judgement.phantom_count) == (KEPT, KEPT + 5)
+    assert judgement.to_json()["detail"]["phantoms"] == KEPT + 5
+
+
 def test_an_execution_without_fault() -> None:
     judgement = judge(Execution(3, (*TRIANGLE[:4], Deliver(2, "a"), Deliver(2, "c"))))
     assert judgement.faultless

@@ -60,7 +60,7 @@ def infer(
         source: a file, the bare name of a library file, or a specification.
         names: machines and mutants of machines; by default all machines.
         hide: invariants of the file to do without; `all` for every one.
-        timeout: seconds for each machine.
+        timeout: seconds of processor time for each machine, of the search and its solvers.
         seed: fixes every random choice.
         resume: go on with what an earlier search of the same machine kept; all of it is checked again.
         ask: is asked which clause excludes a state, instead of taking the best one.

@@ -16,6 +16,7 @@ from thence.dsl.load import Loaded, load_once
 from thence.proofs.explore.exploration import ONE_THREAD
 from thence.proofs.prove import parts, prove_specification
 from thence.proofs.solving.discharge import Options as ProofOptions
+from thence.spec.collector import collector_seldom
 from thence.spec.verdict import Result
 
 TaskKind: TypeAlias = Literal["theorem", "prove", "scope", "protocol", "mutant", "link", "scenario", "conform"]
@@ -105,6 +106,11 @@ def _machine_s(part: ir.Specification) -> float:
 
 def run_task(task: Task) -> tuple[Result, ...]:
     """Does one piece of work, in a process of this machine or of another one."""
+    with collector_seldom():
+        return _done(task)
+
+
+def _done(task: Task) -> tuple[Result, ...]:
     found = load_once(Path(task.file), task.content, len(task.content)).specification
     assert found is not None
     match task.kind:

@@ -12,7 +12,7 @@ The online `thence.spec.oracle` calls a gap a violation at once: without loss th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -34,6 +34,20 @@ would read more events than this there are fewer, of violations first, then of g
 `FEWEST_CHAINS` of both together: as many as are shown."""
 
 
+NOTHING_DELIVERED: Final = "nothing was delivered: no verdict"
+INFERRED: Final = "its clocks alone do not show late messages: no verdict"
+
+
+def why_no_verdict(header: Mapping[str, Any], *, happened: bool) -> str | None:
+    """Why a recording in which nothing is wrong has no verdict; None where it has one.
+
+    Args:
+        header: what its recorder said. Late messages do not show where sends and deliveries are `inferred` from clocks.
+        happened: whether anything happened that could have been wrong, such as a delivery.
+    """
+    return NOTHING_DELIVERED if not happened else INFERRED if header.get("inferred") is True else None
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """The verdict on a finished trace.
@@ -48,6 +62,7 @@ class Judgement:
         events, sends, deliveries: how many there are; deliveries in excess count.
         violating_deliveries, violating_pairs: how many there are in all.
         undelivered_count, withheld_count: how many deliveries there are in all that are stuck, and withheld.
+        phantom_count: how many there are in all.
     """
 
     causal: bool
@@ -68,6 +83,7 @@ class Judgement:
     violating_pairs: int
     undelivered_count: int
     withheld_count: int | None
+    phantom_count: int
 
     @property
     def first_violation(self) -> Finding | None:
@@ -116,7 +132,7 @@ class Judgement:
                 "first_violation_all_missing": list(first.missing) if first else None,
                 "first_violation_chain": list(first.chain) if first else None,
                 "first_delivery_over_a_never_delivered_predecessor": _summary(gap),
-                "phantoms": len(self.phantoms),
+                "phantoms": self.phantom_count,
             },
         }
 
@@ -136,7 +152,7 @@ def _judged(execution: Execution) -> Judgement:
     run = FinishedRun(execution)
     kept: dict[FindingKind, list[Finding]] = {kind: [] for kind in ("causal", "gap", "duplicate", "phantom")}
     room = dict.fromkeys(kept, KEPT_MISSING)
-    violating_deliveries = violating_pairs = 0
+    violating_deliveries = violating_pairs = phantoms = 0
     fifo = True
 
     def wanted(kind: FindingKind) -> bool:
@@ -150,6 +166,7 @@ def _judged(execution: Execution) -> Judgement:
 
     for fault in run.faults():
         if fault.kind != "overtaking":
+            phantoms += fault.kind == "phantom"
             keep(fault.kind, fault, ())
             continue
         if fault.late:
@@ -184,6 +201,7 @@ def _judged(execution: Execution) -> Judgement:
         violating_pairs=violating_pairs,
         undelivered_count=stuck.count,
         withheld_count=stuck.withheld_count if run.received else None,
+        phantom_count=phantoms,
     )
 
 

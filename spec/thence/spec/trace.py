@@ -45,6 +45,16 @@ MOST_PROCESSES: Final = 1024
 MOST_UNPACKED_BYTES: Final = 1 << 30
 """A compressed recording is read up to this size: a small file must not fill the memory."""
 
+CONDITIONS: Final[Mapping[str, tuple[str | bool, ...]]] = {
+    "channels": ("fifo", "reordering"),
+    "duplication": (True, False),
+    "loss": (True, False),
+    "delivery": ("unicast", "multicast", "broadcast"),
+    "reactive": (True, False),
+    "inferred": (True, False),
+}
+"""The fields of a header that say under which conditions was recorded, and the values that they may have."""
+
 STANDARD_INPUT: Final = "-"
 """The name of the standard input among files."""
 
@@ -191,8 +201,8 @@ def read_events(path: Path, processes: int, events: Iterable[Mapping[str, Any]])
     return _Reader(path).execution(processes, events)
 
 
-def read_lines(path: str | Path, file: Bytes) -> tuple[int, Iterator[Event]]:
-    """The number of processes and the events of a trace that is read line by line, as `file` has them.
+def read_lines(path: str | Path, file: Bytes) -> tuple[int, Mapping[str, Any], Iterator[Event]]:
+    """The number of processes, the header and the events of a trace that is read line by line, as `file` has them.
 
     Raises:
         TraceError: at once, and from the iterator: the lines are no trace.
@@ -259,10 +269,10 @@ class _Reader:
             raise TraceError(self._path, None, problem, "Check the name and the permissions") from error
         return Trace(Execution(self._processes, events), header)
 
-    def lines(self, file: Bytes) -> tuple[int, Iterator[Event]]:
+    def lines(self, file: Bytes) -> tuple[int, Mapping[str, Any], Iterator[Event]]:
         lines = self._lines(file)
-        self._header(next(lines, None))
-        return self._processes, map(self._event, lines)
+        header = self._header(next(lines, None))
+        return self._processes, header, map(self._event, lines)
 
     def execution(self, processes: int, events: Iterable[Mapping[str, Any]]) -> Execution:
         if not 1 <= processes <= MOST_PROCESSES:
@@ -364,6 +374,8 @@ class _Reader:
                 f"It is the number of processes, 1 to {MOST_PROCESSES}",
             )
         self._processes = processes
+        if fault := fault_of_conditions(fields):
+            self._fail(*fault)
         return {name: value for name, value in fields.items() if name not in ("format", "processes")}
 
     def _event(self, fields: Mapping[str, Any]) -> Event:
@@ -459,6 +471,15 @@ def _fields(event: str, process: str, message: str) -> dict[str, Any]:
 
 def _value(text: str) -> Any:
     return json.loads(text)
+
+
+def fault_of_conditions(header: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What is wrong with the `CONDITIONS` that a header states, and what to do; None where nothing is."""
+    for name, values in CONDITIONS.items():
+        if name in header and not any(type(header[name]) is type(one) and header[name] == one for one in values):
+            known = ", ".join(map(json.dumps, values))
+            return f'"{name}" in the header is {_shown(header, name)}', f"It is one of {known}, or is left out"
+    return None
 
 
 def _shown(fields: Mapping[str, Any], name: str) -> str:

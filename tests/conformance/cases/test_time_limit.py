@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -26,6 +28,37 @@ def test_afterwards_there_is_no_alarm() -> None:
     with limited(5):
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def stopped_for(seconds: float) -> None:
+    """This process is stopped for a while, as a machine that sleeps stops it."""
+    waker = f"kill -STOP {os.getpid()}; sleep {seconds}; kill -CONT {os.getpid()}"
+    with subprocess.Popen(["sh", "-c", waker]) as process:
+        while process.poll() is None:
+            sum(range(1000))
+
+
+def test_a_process_that_was_stopped_has_its_time_afterwards() -> None:
+    with pytest.raises(OutOfTime), limited(0.4):
+        stopped_for(0.6)
+    with limited(0.4, 4):
+        stopped_for(0.6)
+
+
+def test_a_block_that_waits_has_so_many_times_more() -> None:
+    begun = time.monotonic()
+    with pytest.raises(OutOfTime), limited(0.2, 2):
+        while True:
+            time.sleep(5)
+    assert time.monotonic() - begun >= 0.6
+
+
+def test_a_block_that_works_has_no_more_than_its_time() -> None:
+    begun = time.process_time()
+    with pytest.raises(OutOfTime), limited(0.4, 100):
+        while True:
+            pass
+    assert 0.2 <= time.process_time() - begun < 0.8
 
 
 def test_a_limit_in_force_stays() -> None:

@@ -13,7 +13,7 @@ from tests.spec.test_finished_run import random_execution
 
 from thence.conformance.traces.following import Following
 from thence.spec.events import Deliver, Send
-from thence.spec.judgement import judge
+from thence.spec.judgement import INFERRED, judge
 from thence.spec.oracle import Oracle
 from thence.spec.trace import Trace, TraceError, write_trace
 from thence.spec.verdict import Verdict
@@ -117,3 +117,13 @@ def test_what_is_interrupted_before_its_header_has_no_verdict(tmp_path: Path, te
     following = interrupted(tmp_path / "cut")
     assert following.result(0.0).verdict is Verdict.UNKNOWN
     assert following.unread_bytes == len(text)
+
+
+def test_clocks_alone_give_no_verdict_where_nothing_is_wrong(tmp_path: Path) -> None:
+    header = json.dumps({"format": "thence-trace/1", "processes": 2, "inferred": True})
+    path = tmp_path / "run"
+    path.write_text("\n".join([header, json.dumps(TWO[0]), json.dumps({**TWO[2], "message": "m0"})]))
+    result = interrupted(path).result(0.0)
+    assert (result.verdict, result.facts["unknown"]) == (Verdict.UNKNOWN, INFERRED)
+    path.write_text("\n".join([header, *map(json.dumps, TWO)]))
+    assert interrupted(path).result(0.0).verdict is Verdict.REFUTED

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thence.conformance.replay.recordings import judged
+from thence.conformance.replay.recordings import judged, judged_together
 from thence.conformance.traces.edn import read_all
 from thence.conformance.traces.reading import FORMATS, read, read_merged, written
 from thence.conformance.traces.shiviz import read_shiviz
@@ -190,6 +190,17 @@ def test_clocks_alone_give_no_verdict_where_nothing_is_wrong(tmp_path: Path) -> 
     assert judged(str(tmp_path / "run.ndjson")).verdict is Verdict.UNKNOWN
 
 
+def test_itf_keeps_the_conditions_of_a_recording(tmp_path: Path) -> None:
+    conditions = {"channels": "fifo", "loss": True, "duplication": False, "delivery": "unicast", "inferred": True}
+    execution = Execution(2, (Send(0, "a", (1,)), Deliver(1, "a")))
+    (tmp_path / "run").write_text(str(written(Trace(execution, conditions), "itf")))
+    assert read(tmp_path / "run").header == {"source": "ITF", **conditions}
+    assert judged(str(tmp_path / "run")).verdict is Verdict.UNKNOWN
+    (tmp_path / "run").write_text(itf(ITF_SEND, **{"#meta": {"inferred": 1}}))
+    with pytest.raises(TraceError, match='"inferred" in the header is 1'):
+        read(tmp_path / "run")
+
+
 def test_a_picture_shows_what_is_wrong_of_any_kind(tmp_path: Path) -> None:
     write_trace(tmp_path / "run.ndjson", Trace(Execution(2, (Send(0, "a", (1,)), Deliver(1, "a"), Deliver(1, "a")))))
     assert "again" in judged(str(tmp_path / "run.ndjson")).picture
@@ -203,6 +214,85 @@ def test_a_pipe_is_refused_where_its_format_is_to_be_recognised(tmp_path: Path) 
 
 def test_edn_leaves_out_what_is_discarded() -> None:
     assert read_all(r'[1 #_ 2 #_#_{:a 1} [3] 4 #_#inst "now" 5] "\u0041" \a 1_0') == [[1, 4, 5], "A", "\\a", "1_0"]
+
+
+def operation(type_: str, message: str = "a", process: int = 0) -> str:
+    return f'{{:process {process} :type :{type_} :f :send :value {{:message "{message}" :destinations [1]}}}}'
+
+
+DELIVERY = '{:process 1 :type :ok :f :deliver :value "a"}'
+
+
+@pytest.mark.parametrize(
+    ("operations", "sent"),
+    [
+        (["invoke", "fail", "invoke", "ok"], True),
+        (["invoke", "ok", "invoke", "fail"], True),
+        (["invoke", "fail", "invoke", "info"], False),
+        (["invoke", "info"], False),
+        (["invoke", "fail", "invoke", "fail"], False),
+    ],
+)
+def test_the_end_of_a_send_is_that_of_its_own_invocation(operations: list[str], sent: bool, tmp_path: Path) -> None:
+    """A message that one attempt sends is under way, whatever became of another attempt."""
+    (tmp_path / "history.edn").write_text("\n".join(map(operation, operations)))
+    assert judge(read(tmp_path / "history.edn").execution).stuck == sent
+
+
+def test_another_process_may_send_what_one_failed_to_send(tmp_path: Path) -> None:
+    of_two = [operation(type_, process=2) for type_ in ("invoke", "ok")]
+    of_one = [operation(type_) for type_ in ("invoke", "fail")]
+    for order in (of_one + of_two, of_two + of_one):
+        (tmp_path / "history.edn").write_text("\n".join([*order, DELIVERY]))
+        execution = read(tmp_path / "history.edn").execution
+        assert [execution.name_of(event.process) for event in execution.events] == ["2", "1"]
+
+
+def test_the_end_of_a_send_that_nobody_began_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "history.edn").write_text(operation("ok"))
+    with pytest.raises(TraceError, match="process 0 began none"):
+        read(tmp_path / "history.edn")
+
+
+def otlp(*spans: tuple[str, str, int, dict[str, Any]]) -> str:
+    """Spans of services: the service, the trace with the span, when it starts, and the rest."""
+    exported = [
+        {
+            "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]},
+            "scopeSpans": [{"spans": [{"traceId": names[0], "spanId": names[1:], "startTimeUnixNano": start, **more}]}],
+        }
+        for service, names, start, more in spans
+    ]
+    return json.dumps({"resourceSpans": exported})
+
+
+def producer(message: str) -> dict[str, Any]:
+    return {"kind": 4, "attributes": [{"key": "messaging.message.id", "value": {"stringValue": message}}]}
+
+
+def consumer(names: str) -> dict[str, Any]:
+    return {"kind": 5, "links": [{"traceId": names[0], "spanId": names[1:]}]}
+
+
+def test_spans_of_two_traces_may_have_one_number(tmp_path: Path) -> None:
+    first, second = ("one", "Aa", 1, producer("m")), ("one", "Ba", 2, producer("n"))
+    (tmp_path / "run.json").write_text(
+        otlp(first, second, ("two", "Ab", 3, consumer("Aa")), ("two", "Bb", 4, consumer("Ba")))
+    )
+    events = read(tmp_path / "run.json").execution.events
+    assert [event.message for event in events if isinstance(event, Deliver)] == ["m", "n"]
+    (tmp_path / "run.json").write_text(
+        otlp(first, second, ("two", "Ab", 4, consumer("Aa")), ("two", "Bb", 3, consumer("Ba")))
+    )
+    assert judged(str(tmp_path / "run.json")).verdict is Verdict.REFUTED
+
+
+def test_spans_of_a_process_that_start_together_are_refused(tmp_path: Path) -> None:
+    """Their order would be that of the file, and with it the verdict."""
+    spans = [("one", "Aa", 1, producer("m")), ("one", "Ab", 2, producer("n"))]
+    (tmp_path / "run.json").write_text(otlp(*spans, ("two", "Ac", 9, consumer("Aa")), ("two", "Ad", 9, consumer("Ab"))))
+    with pytest.raises(TraceError, match="the spans c and d of two start at the same time"):
+        read(tmp_path / "run.json")
 
 
 def test_an_arrival_is_from_the_sender_of_its_message(tmp_path: Path) -> None:
@@ -307,6 +397,27 @@ def test_logs_that_fit_no_execution(
 ) -> None:
     paths = [_log(tmp_path / "one.ndjson", *first), _log(tmp_path / "two.ndjson", *second)]
     with pytest.raises(TraceError, match=said):
+        read_merged(paths)
+
+
+def test_two_logs_with_events_of_one_process_are_refused(tmp_path: Path) -> None:
+    """Their order would be that of the arguments, and with it the verdict."""
+    paths = [_log(tmp_path / "one", Send(0, "a", (1,))), _log(tmp_path / "two", Send(0, "b", (1,)))]
+    paths.append(_log(tmp_path / "three", Deliver(1, "a"), Deliver(1, "b")))
+    for each in (paths, paths[::-1]):
+        with pytest.raises(TraceError, match="has events of process 0, and so has"):
+            read_merged(each)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_logs_of_one_run_have_the_conditions_that_any_of_them_states(order: int, tmp_path: Path) -> None:
+    write_trace(tmp_path / "one", Trace(Execution(2, (Send(0, "a", (1,)),)), {"loss": False}))
+    write_trace(tmp_path / "two", Trace(Execution(2, (Deliver(1, "a"),)), {"inferred": True}))
+    paths = [str(tmp_path / "one"), str(tmp_path / "two")][::order]
+    assert read_merged(paths).header == {"loss": False, "inferred": True}
+    assert judged_together(paths).verdict is Verdict.UNKNOWN
+    write_trace(tmp_path / "two", Trace(Execution(2, (Deliver(1, "a"),)), {"loss": True}))
+    with pytest.raises(TraceError, match=r"has loss (true|false), and .* has (true|false)"):
         read_merged(paths)
 
 

@@ -680,6 +680,21 @@ def test_a_writers_line_breaks_in_a_formula_stay() -> None:
     assert formatted(text) == text
 
 
+@pytest.mark.parametrize("head", ["while", "if"])
+@pytest.mark.parametrize("inside", [0, 1])
+def test_a_comment_below_a_broken_header_stands_in_its_block(head: str, inside: int) -> None:
+    """It is not as deep as the rest of the header. Before, formatting moved it, or moved it the second time."""
+    lines = ["while a = 1:"] * inside + [
+        f"{head} forall x in h. a[x] = b[x] + 1\n{{}}    and c[x] < d[x]:",
+        "# why",
+        "a := 1",
+    ]
+    indents = ["  " * (2 + min(depth, inside + 1)) for depth in (*range(inside + 2), inside + 1)]
+    body = "\n".join(indent + line.format(indent) for indent, line in zip(indents, lines, strict=True))
+    text = f"protocol p:\n  on receive M() from j:\n{body}\n"
+    assert format_source(text, "x.thence") == (text, ())
+
+
 def test_blank_lines() -> None:
     text = (
         "\n\n# first\ntheory t:\n\n  sort a\n\n\n  sort b\n  # end of t\n"

@@ -9,9 +9,11 @@ from random import Random
 from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 
 from thence.dsl import ir
-from thence.dsl.ir.types import Sort
+from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Sort
+from thence.dsl.write.show import show_expression
 from thence.proofs.infer.clauses import DETERMINED_OVER, Clause, clause_of, determined, generalized
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
+from thence.proofs.logic.formula import local
 from thence.proofs.logic.structure import Structure, evaluate
 from thence.proofs.machine.transitions import symbols
 
@@ -66,6 +68,59 @@ def test_that_arguments_determine_another_is_what_the_table_says(specify: Specif
             assert bool(evaluate(clause.formula, state, {})) == said
             true, false = true + said, false + (not said)
     assert true > 20 and false > 20
+
+
+MAIL = """
+machine mail:
+  relation box(p: process, m: message)
+  relation flag(p: process)
+  transition causal_send(m):
+    forall p: box(p, m) := p = dst(m)
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+    forall p: flag(p) := p = dst(m)
+  prove fifo
+"""
+
+
+def test_messages_are_not_said_to_be_the_same(specify: Specify) -> None:
+    """In samples of three messages, a relation may never have two."""
+    (machine,) = specify(MAIL).machines
+    own = [each for each in symbols(machine) if each.name in ("box", "flag")]
+    said = {shown(clause) for clause in determined(own, set())}
+    assert said == {"flag(p) flag(q) p = q", "box(p, a) box(q, a) p = q"}
+
+
+def test_nothing_is_said_more_generally_of_messages() -> None:
+    a, b = ir.Variable("a", MESSAGE), ir.Variable("b", MESSAGE)
+    p, q = ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)
+    for one, other in ((a, b), (p, q)):
+        relation = ir.Apply(BOOL, "r", (local(one), local(one)))
+        clause = Clause((one, other), ((relation, False), (ir.Apply(BOOL, "s", (local(other),)), True)))
+        assert bool(list(generalized(clause, set()))) == (one is p)
+
+
+def shown(clause: Clause) -> str:
+    return " ".join(show_expression(atom) for atom, _ in clause.literals)
+
+
+def test_different_elements_of_a_sort_belong_together_by_their_difference() -> None:
+    n, m, t = (ir.Variable(*each) for each in (("n", Sort("node")), ("m", Sort("node")), ("t", Sort("term"))))
+
+    def knows(one: ir.Variable, other: ir.Variable) -> tuple[ir.Expr, bool]:
+        assert {one.type, other.type} == {Sort("node")}
+        return ir.Apply(BOOL, "knows", (local(one), local(other))), False
+
+    vote = ir.Apply(BOOL, "vote", (local(n), local(t), local(n))), False
+    alone = ir.Apply(BOOL, "vote", (local(n), local(t), local(n))), True
+    apart = Clause((n, m), (knows(n, n), knows(m, m)))
+    assert not apart.connected and apart.connected_by_difference
+    assert not replace(apart, apart=False).connected_by_difference
+    joined = Clause((n, m), (knows(n, m), knows(m, m)))
+    assert joined.connected and joined.connected_by_difference
+    other_sort = ir.Comparison(BOOL, "=", local(t), local(t)), True
+    assert not Clause((n, t), (knows(n, n), other_sort)).connected_by_difference
+    assert Clause((n, t), (vote, alone)).connected_by_difference
 
 
 def test_what_is_said_generally_says_more(specify: Specify) -> None:

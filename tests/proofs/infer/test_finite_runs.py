@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from thence.dsl import ir
 from thence.dsl.check.stated.machine_formula import machine_formula
 from thence.dsl.find import specification
+from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.solver_process import SolverProcess
 
@@ -22,7 +22,7 @@ def formula(text: str) -> ir.Expr:
 
 def test_a_short_run_is_found_at_any_depth() -> None:
     for depth in (2, 6, 12):
-        with SolverProcess(time.monotonic() + 120) as process:
+        with SolverProcess(Budget(120)) as process:
             runs = FiniteRuns(MACHINE, {"process": 2, "message": 1}, depth, process)
             found = runs.violation(formula("forall a. not sent(a)"))
             assert found is not None and [action.name for action, _ in found.steps] == ["causal_send"]
@@ -48,7 +48,7 @@ machine counting:
 def test_transitions_take_numbers(specify: Callable[[str], ir.Specification]) -> None:
     (machine,) = specify(COUNTING).machines
     low, lower = (each.body for each in machine.invariants)
-    with SolverProcess(time.monotonic() + 120) as process:
+    with SolverProcess(Budget(120)) as process:
         runs = FiniteRuns(machine, {"process": 2, "message": 2}, 2, process)
         run = runs.violation(low, 60.0)
         assert run is not None and [arguments[1] for _, arguments in run.steps] == [2, 2]
@@ -60,7 +60,7 @@ def test_runs_anew_are_as_long_and_know_nothing_of_earlier_questions(
 ) -> None:
     (machine,) = specify(COUNTING).machines
     low, lower = (each.body for each in machine.invariants)
-    with SolverProcess(time.monotonic() + 120) as process:
+    with SolverProcess(Budget(120)) as process:
         one = FiniteRuns(machine, {"process": 2, "message": 2}, 2, process)
         first = [one.violation(each, 60.0) for each in (low, lower)]
         again = one.anew()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import load_bytes
+from thence.dsl.write.show import show_expression
 from thence.proofs.infer import inference
+from thence.proofs.infer.budget import OutOfTime
 from thence.proofs.infer.goals import hidden
 from thence.proofs.infer.inference import Inference, Limits, infer
 from thence.proofs.machine.inductive_set import InductiveSet
@@ -151,3 +154,60 @@ def test_that_deliveries_are_of_sent_messages_is_found_too() -> None:
 def test_a_machine_that_delivers_what_nobody_sent_is_judged_by_its_goals() -> None:
     found = inferred(machine_of(SEQUENCER.replace("sent(m) and ", "")))
     assert found.refuted is None and "history" in found.reason
+
+
+BATON = """machine baton:
+  delivery off
+  sort proc
+  relation goes(p: proc)
+  relation fast(p: proc)
+  relation inside(p: proc)
+  transition go(p: proc):
+    require not goes(p) and not fast(p)
+    goes(p) := true
+  transition hurry(p: proc):
+    require goes(p) and forall q. not inside(q)
+    require forall q. not goes(q) or not fast(q)
+    fast(p) := true
+  transition slow(p: proc):
+    require not goes(p)
+    fast(p) := false
+  transition arrive(p: proc):
+    require goes(p) and fast(p)
+    goes(p) := false
+    inside(p) := true
+  transition leave(p: proc):
+    require inside(p)
+    inside(p) := false
+  invariant exclusive: forall p, q. inside(p) and inside(q) implies p = q
+"""
+"""Exclusion rests on what is true of two different elements that no relation connects: one of them goes fast, the
+other one is inside."""
+
+
+def test_a_goal_that_is_stuck_is_not_without_what_two_different_elements_do() -> None:
+    found = inferred(machine_of(BATON))
+    assert found.proved and any("p != p2" in show_expression(each.formula.body) for each in found.conjuncts)
+
+
+@pytest.mark.parametrize("seconds", [1.0, 4.0])
+def test_a_limit_is_kept(seconds: float) -> None:
+    """What it counts is what the processes took, and little more than it allows."""
+    before = sum(os.times()[:4])
+    found = inferred(hidden(specification("newtop").machines[0], ["all"]), seconds)
+    took = sum(os.times()[:4]) - before
+    assert not found.proved and found.reason.startswith("the time limit is over")
+    assert seconds <= found.processor_seconds < seconds + 3
+    assert took < found.processor_seconds + 5  # processes start, and some end while they work
+
+
+def test_what_is_proved_stays_proved_where_the_time_ends_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is said of conjuncts that there was no time to do without."""
+
+    def late(*_: object) -> str:
+        raise OutOfTime
+
+    monkeypatch.setattr(inference, "lost_in_small", late)
+    found = inferred(hidden(specification("synchronous").machines[0], ["all"]))
+    assert found.proved and found.conjuncts and all(each.without == "" for each in found.conjuncts)
+    assert {each.verdict for each in found.assessments.values()} == {Verdict.PROVED}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from random import Random
@@ -14,6 +13,7 @@ from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 from thence.dsl import ir
 from thence.dsl.ir.types import Sort
 from thence.proofs.infer import finite_steps
+from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.clauses import clause_of
 from thence.proofs.infer.finite_steps import FiniteSteps, Violation
 from thence.proofs.infer.inference import Limits, infer
@@ -116,7 +116,7 @@ def _different_values(variables: Sequence[ir.Variable], universe: dict[str, int]
 def losses(machine: ir.Machine, universe: dict[str, int]) -> dict[str, bool]:
     """Which invariants a step loses where the axioms alone are known. Each step is computed again."""
     found: dict[str, bool] = {}
-    with SolverProcess(time.monotonic() + 300) as process:
+    with SolverProcess(Budget(300)) as process:
         steps = FiniteSteps(machine, universe, (), process)
         for invariant in machine.invariants:
             lost = steps.lost_or_used(invariant.body, [invariant.body])

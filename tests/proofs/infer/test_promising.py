@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -12,6 +11,7 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.find import specification
+from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.goals import about_states, hidden, stated_goals
 from thence.proofs.infer.inference import INDUCTIVE, Aids, Limits, beginning, infer, with_conjuncts
@@ -83,7 +83,7 @@ class Small:
     def is_closed(self, guess: Guess, universes: Sequence[Mapping[str, int]]) -> bool:
         machine = self.with_only(guess)
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        with SolverProcess(time.monotonic() + 600) as process:
+        with SolverProcess(Budget(600)) as process:
             return all(is_closed(FiniteSteps(machine, universe, facts, process), machine) for universe in universes)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
@@ -13,6 +12,7 @@ from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
+from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.clauses import Clause
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
@@ -48,7 +48,7 @@ def test_a_state_is_against_one_of_a_group_or_each_of_it_follows(specify: Specif
     chance = Random(4)
     universe = {"process": 2, "message": 2, "key": 2}
     follow = against = 0
-    with SolverProcess(time.monotonic() + 600) as process:
+    with SolverProcess(Budget(600)) as process:
         for machine in filter(choices_of, small_with_order(specify)):
             choices = choices_of(machine)
             steps = FiniteSteps(machine, universe, (), process)
@@ -78,13 +78,13 @@ def two_phase_commit(pool: SolverPool, process: SolverProcess) -> tuple[FiniteSt
     ]
     sampler = Sampler(ProofSession(pool, Options(workers=1)), machine, universe, 0)
     sampler.more(300, lambda: False)
-    proposals = Proposals(machine, vocabulary_of(machine, goals), [sampler], Random(0))
+    proposals = Proposals(machine, vocabulary_of(machine, goals), [sampler], Random(0), Budget(600))
     steps = FiniteSteps(machine, universe, [], process)
     return steps, Strengthening(proposals, [steps], list(goals), [], lambda _: None)
 
 
 def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: SolverPool) -> None:
-    with SolverProcess(time.monotonic() + 600) as process:
+    with SolverProcess(Budget(600)) as process:
         steps, search = two_phase_commit(pool, process)
         goals = [goal for goal in search.goals if not isinstance(goal, Precondition)]
         search.start()
@@ -100,7 +100,7 @@ def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: S
 
 def test_what_rests_on_a_clause_that_is_given_up_goes_with_it(pool: SolverPool) -> None:
     fell = 0
-    with SolverProcess(time.monotonic() + 600) as process:
+    with SolverProcess(Budget(600)) as process:
         steps, search = two_phase_commit(pool, process)
         search.start()
         for formula in search.base:
@@ -116,7 +116,7 @@ def test_what_rests_on_a_clause_that_is_given_up_goes_with_it(pool: SolverPool) 
 
 def test_a_clause_is_dropped_only_if_the_goals_are_kept_without_it(pool: SolverPool) -> None:
     did = did_not = 0
-    with SolverProcess(time.monotonic() + 600) as process:
+    with SolverProcess(Budget(600)) as process:
         steps, search = two_phase_commit(pool, process)
         search.start()
         assert search.close() is None
@@ -136,7 +136,7 @@ def test_a_clause_is_dropped_only_if_the_goals_are_kept_without_it(pool: SolverP
 def test_a_clause_against_a_state_of_a_larger_universe_stays_or_is_given_up(pool: SolverPool) -> None:
     """The small universe does without it. If it were dropped where a step loses it, it would come back for ever."""
     stayed = lost = 0
-    with SolverProcess(time.monotonic() + 600) as process:
+    with SolverProcess(Budget(600)) as process:
         steps, search = two_phase_commit(pool, process)
         own = [goal for goal in search.goals if not isinstance(goal, Precondition)]
         search.start()
@@ -158,7 +158,7 @@ def test_a_clause_against_a_state_of_a_larger_universe_stays_or_is_given_up(pool
 
 def test_a_state_of_a_larger_universe_is_denied_by_a_clause_that_is_held(pool: SolverPool) -> None:
     denied = 0
-    with SolverProcess(time.monotonic() + 600) as process:
+    with SolverProcess(Budget(600)) as process:
         steps, search = two_phase_commit(pool, process)
         search.start()
         chance = Random(2)
@@ -191,7 +191,7 @@ def test_a_false_clause_is_wanted_no_more_once_it_is_lost(pool: SolverPool) -> N
     """A hasty search finds no run against any clause here. What is lost is looked at again before anything is done
     for it.
     """
-    with SolverProcess(time.monotonic() + 600) as process, SolverProcess(time.monotonic() + 600) as other:
+    with SolverProcess(Budget(600)) as process, SolverProcess(Budget(600)) as other:
         _, search = two_phase_commit(pool, process)
         search.proposals.samplers.clear()  # samples would tell false clauses; the first state does not
         del search.proposals.learnt[1:]
@@ -216,7 +216,7 @@ class Narrow(Strengthening):
 
 
 def test_what_nothing_denied_may_come_back_with_more_variables(pool: SolverPool) -> None:
-    with SolverProcess(time.monotonic() + 600) as process:
+    with SolverProcess(Budget(600)) as process:
         _, search = two_phase_commit(pool, process)
         undenied, unproved = (clause.formula for clause in search.proposals.short()[:2])
         narrow = Narrow(search.proposals, search.finite, search.goals, [], search.note)
@@ -242,7 +242,7 @@ def test_that_arguments_determine_another_is_the_first_denial(specify: Specify, 
     (machine,) = specify(VOTES).machines
     sampler = Sampler(ProofSession(pool, Options(workers=1)), machine, {"node": 3}, 0)
     sampler.more(100, lambda: False)
-    proposals = Proposals(machine, vocabulary_of(machine, []), [sampler], Random(0))
+    proposals = Proposals(machine, vocabulary_of(machine, []), [sampler], Random(0), Budget(600))
     search = Strengthening(proposals, [], [], [], lambda _: None)
     (one_vote,) = proposals.unique  # a node may be voted for by many
     chance, denied = Random(3), 0

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thence.proofs.native.code.emit import I64, POINTER, define
+from thence.proofs.native.code.assembly import I64, POINTER
+from thence.proofs.native.code.emit import define
 from thence.proofs.native.code.kernel import link, new_module
 from thence.proofs.native.code.packed import Packed
 from thence.proofs.native.layout import WORD, Capacity, Layout, Shape

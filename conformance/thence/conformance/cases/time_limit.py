@@ -4,40 +4,49 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import Final
+
+PATIENCE: Final = 4
+"""So many times as long again has code under test on a busy machine, before it is said to hang."""
 
 
 class OutOfTime(BaseException):
     """The time limit has passed. Not an Exception, so that the code under the limit does not catch it by mistake."""
 
 
-def limited(seconds: float | None) -> AbstractContextManager[None]:
+def limited(seconds: float | None, more: int = 0) -> AbstractContextManager[None]:
     """Raise `OutOfTime` in the block after `seconds`; where it is caught, again after as long, and at the end.
 
-    None is no limit.
+    None is no limit. The block has up to `more` times as long again while this process has had less than half of
+    `seconds` of processor time: a machine that is busy, or was asleep, is no fault of the block.
 
     Signals reach the main thread only: in any other there is no limit. Where a limit is in force already, it stays.
     """
-    return _UNLIMITED if seconds is None else _ringing(seconds)
+    return _UNLIMITED if seconds is None else _ringing(seconds, more)
 
 
 _UNLIMITED: Final = nullcontext()
 
 
 @contextmanager
-def _ringing(seconds: float) -> Iterator[None]:
+def _ringing(seconds: float, more: int) -> Iterator[None]:
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return
 
     rung = False
+    begun_s = time.process_time()
 
     def ring(_number: int, _frame: FrameType | None) -> None:
-        nonlocal rung
+        nonlocal rung, more
+        if not rung and more and time.process_time() - begun_s < seconds / 2:
+            more -= 1
+            return
         rung = True
         raise OutOfTime
 

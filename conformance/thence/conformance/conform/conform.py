@@ -1,7 +1,7 @@
 """`conform`: is a system under test causal, and does it follow its protocol? Many cases, and the shortest failures.
 
 Hypothesis and a portfolio of seeded schedulers look for failures; delta debugging shortens one of each kind. A seed
-fixes everything, but for this: Hypothesis likes numbers that stand in the modules which are loaded.
+fixes everything.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from thence.conformance.cases.network import Claim, Settings
 from thence.conformance.cases.schedule import Schedule, schedules
 from thence.conformance.cases.schedulers import SCHEDULERS, Scheduler
 from thence.conformance.cases.shrink import Budget
+from thence.conformance.conform.local_constants import without_local_constants
 from thence.conformance.conform.outcomes import Reach, Shown
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.stopping import PROGRESS_EVERY, PROGRESS_EVERY_S, Stopping
@@ -255,8 +256,8 @@ class _Run:
                 raise _Failed
 
         try:
-            # Hypothesis keeps its knowledge of the loaded modules in a folder, which must not be the user's.
-            with TemporaryDirectory() as folder:
+            # What Hypothesis writes goes to a folder that is not the user's.
+            with TemporaryDirectory() as folder, without_local_constants():
                 set_hypothesis_home_dir(folder)
                 check()
         except _Enough:

@@ -21,7 +21,8 @@ from thence.conformance.replay.permissive import PermissiveReplay
 from thence.conformance.replay.replay import REMEMBERED, Expected, Input, Lockstep, Replay, Seen
 from thence.dsl import ir
 from thence.dsl.ir.types import Bool, Collection, Map, Nat, Record, Sort, Type
-from thence.dsl.run.interpreter import LocalState
+from thence.dsl.run.execute import Decided
+from thence.dsl.run.interpreter import Interpreter, LocalState
 from thence.dsl.run.scoped import of_processes
 from thence.dsl.run.values import Value
 from thence.dsl.text.syntax import Span
@@ -115,8 +116,10 @@ class CoveredReplay(PermissiveReplay):
 
     features: Features = field(init=False)
     _last: CoveredLockstep | None = field(init=False, default=None)
-    _known: dict[tuple[int, int, Input, Seen], tuple[int, int, int]] = field(init=False, default_factory=dict)
-    """For each step, its bits and the hashes of the abstract and the local state after it."""
+    _decided: list[Decided] = field(init=False, default_factory=list)
+    """The conditions that the interpreter evaluated since the last step began."""
+    _bits: dict[tuple[int, int, Input, Seen], int] = field(init=False, default_factory=dict)
+    """For each step without a fault, its bits."""
     _hashes: dict[int, tuple[int, int]] = field(init=False, default_factory=dict)
     """The two hashes of each state that has a number."""
     _branches: dict[tuple[int, bool], int] = field(init=False, default_factory=dict)
@@ -128,12 +131,15 @@ class CoveredReplay(PermissiveReplay):
         PermissiveReplay.__post_init__(self)
         self.features = Features.of(self.protocol)
 
+    def _interpreting(self) -> Interpreter:
+        return Interpreter(self.protocol, self.processes, decided=self._decided)
+
     def begin(self) -> Lockstep:
         """A new case."""
         known = len(self._expected)
         plain = Replay.begin(self)
         if len(self._expected) < known:
-            self._known.clear()
+            self._bits.clear()
             self._hashes.clear()
             self._met.clear()
         self._last = CoveredLockstep(self, plain.states)
@@ -148,9 +154,9 @@ class CoveredReplay(PermissiveReplay):
         """The coverage of the case that has just ended."""
         assert self._last is not None, "no case was replayed"
         bits, abstract, local = self.features.bits(("scenario", name) for name in scenarios(outcome)), set(), set()
-        for step in dict.fromkeys(self._last.taken):
-            own, shape, state = self._look(*step)
-            bits |= own
+        for step, after in self._last.taken.items():
+            bits |= self._bits[step]
+            shape, state = self._hashes_of(after)
             abstract.add(shape)
             local.add(state)
         broken: set[str] = set()
@@ -160,21 +166,21 @@ class CoveredReplay(PermissiveReplay):
         bits |= self.features.bits(("scenario", name) for name in witnessed)
         return CaseCoverage(bits, frozenset(abstract), frozenset(local), frozenset(broken - witnessed))
 
-    def _look(self, process: int, state: int, given: Input, seen: Seen) -> tuple[int, int, int]:
-        known = self._known.get((process, state, given, seen))
-        if known is None:
-            step = self._run(process, state, given, observe=True, seen=seen)
+    def _take(self, process: int, state: int, given: Input, seen: Seen) -> Expected:
+        self._decided.clear()
+        expected = Replay._take(self, process, state, given, seen)
+        if expected.fault is None:
             bits = self._bit("handler", self._handled(given))
-            for each in step.guards:
-                bits |= self._branch_bit(each.statement, each.outcome)
-            known = self._known[process, state, given, seen] = (bits, *self._hashes_of(step.state))
-        return known
+            for statement, outcome in self._decided:
+                bits |= self._branch_bit(statement, outcome)
+            self._bits[process, state, given, seen] = bits
+        return expected
 
-    def _hashes_of(self, state: LocalState) -> tuple[int, int]:
-        """The hashes of the abstract state and of the state itself."""
-        number = self.steps.state_number(state)
+    def _hashes_of(self, number: int) -> tuple[int, int]:
+        """The hashes of the abstract form of the state of that number, and of the state itself."""
         known = self._hashes.get(number)
         if known is None:
+            state = self.steps.state(number)
             known = self._hashes[number] = _hash(abstraction(self.protocol, state)), _hash(state)
         return known
 
@@ -223,12 +229,13 @@ class CoveredLockstep(Lockstep):
 
     def __init__(self, replay: CoveredReplay, states: list[int]) -> None:
         Lockstep.__init__(self, replay, states)
-        self.taken: list[tuple[int, int, Input, Seen]] = []
+        self.taken: dict[tuple[int, int, Input, Seen], int] = {}
+        """For each step, the number of the state after it."""
         self.met: list[tuple[int, ...]] = []
 
     def accept(self, process: int, expected: Expected) -> None:
         """The subject took the expected step."""
-        self.taken.append((process, self.states[process], expected.input, expected.seen))
+        self.taken[process, self.states[process], expected.input, expected.seen] = expected.state
         Lockstep.accept(self, process, expected)
         if self.replay.protocol.invariants:
             self.met.append(tuple(self.states))

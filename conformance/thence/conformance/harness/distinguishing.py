@@ -29,7 +29,7 @@ def distinguishing(specification: ir.Specification, protocol: ir.Protocol, limit
     scripts: dict[Script, None] = {}
     schedules: dict[Schedule, None] = {}
     for subject, expects in _stated(specification, protocol):
-        for workload, names in _refuted(expects).items():
+        for workload, names in _refuted(subject, expects).items():
             explored = explore(
                 subject, workload, names, stop_when_refuted=True, limit=limit, method=Method(resources=ONE_THREAD)
             )
@@ -105,11 +105,12 @@ def _in_scope(expect: ir.Expectation, scope: ir.Scope) -> ir.Expectation:
     return ir.Expectation(expect.verdict, expect.names, expect.scope, settings)
 
 
-def _refuted(expects: Iterable[ir.Expectation]) -> dict[ir.Workload, Sequence[str]]:
-    """The statements that are expected to be refuted, by scope; without endless scopes and links."""
+def _refuted(protocol: ir.Protocol, expects: Iterable[ir.Expectation]) -> dict[ir.Workload, Sequence[str]]:
+    """The statements that are expected to be refuted, by scope; without endless scopes, links, and what is `reachable`:
+    no run refutes it."""
     wanted: dict[ir.Workload, list[str]] = {}
     for expect in expects:
-        names = [name for name in expect.names if name != "link"]
+        names = [name for name in expect.names if name != "link" and name not in protocol.witnesses]
         if expect.verdict == "refuted" and expect.settings is not None and expect.settings.ends and names:
             wanted.setdefault(expect.settings, []).extend(names)
     return dict(wanted)

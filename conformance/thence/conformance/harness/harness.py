@@ -12,7 +12,7 @@ from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedule import Operation
 from thence.conformance.cases.schedulers import Scheduler
 from thence.conformance.cases.surroundings import Surroundings
-from thence.conformance.cases.time_limit import OutOfTime, limited
+from thence.conformance.cases.time_limit import PATIENCE, OutOfTime, limited
 from thence.conformance.harness.case import Case
 from thence.conformance.harness.drain import drain
 from thence.conformance.replay.findings import CaseOutcome
@@ -30,7 +30,8 @@ def run_case(
 ) -> CaseOutcome:
     """Leads fresh processes through a schedule and the drain, and judges the case.
 
-    A subject that takes longer than `limit_s` over the case hangs (in the main thread; elsewhere, no limit).
+    A subject that takes longer than `limit_s` over the case hangs (in the main thread; elsewhere, no limit); where the
+    process gets little processor time meanwhile, up to `PATIENCE` times as much again.
     """
     return _carried_through(Case(settings, replay), make_process, schedule, limit_s)
 
@@ -55,7 +56,7 @@ def _carried_through(
     case: Case, make_process: MakeProcess, schedule: Iterable[Operation], limit_s: float | None
 ) -> CaseOutcome:
     try:
-        with Surroundings(), limited(limit_s):
+        with Surroundings(), limited(limit_s, PATIENCE):
             case.start(make_process)
             for operation in schedule:
                 case.perform(operation)

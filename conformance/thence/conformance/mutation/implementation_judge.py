@@ -11,7 +11,7 @@ from typing import Final
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.schedulers import SCHEDULERS
-from thence.conformance.cases.time_limit import OutOfTime, limited
+from thence.conformance.cases.time_limit import PATIENCE, OutOfTime, limited
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.mutation.edits import applied
@@ -151,7 +151,7 @@ class ImplementationJudge:
     def fate(self, mutant: Mutant, cases: int = CASES) -> Fate:
         """The fate of the mutant."""
         try:
-            with limited(CASE_LIMIT_S):
+            with limited(CASE_LIMIT_S, PATIENCE):
                 make = load_mutant(self._known.module, self._known.name, mutant.text)
         except (Exception, SystemExit, OutOfTime) as error:
             return Fate("refused", f"does not import: {say(error)}")

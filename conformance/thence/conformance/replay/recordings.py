@@ -18,17 +18,11 @@ from thence.dsl import ir
 from thence.dsl.find import named_protocol
 from thence.spec.diagram import draw_svg, draw_text, highlight_of, in_view
 from thence.spec.events import Input
-from thence.spec.judgement import Judgement, judge
+from thence.spec.judgement import Judgement, judge, why_no_verdict
 from thence.spec.trace import Trace, TraceError
 from thence.spec.verdict import Level, Result, Verdict
 
 _SAID: Final = {"conforming": "as", "nonconforming": "not as", "unknown": "unknown whether as"}
-
-_VACUOUS: Final = "nothing was delivered: no verdict"
-"""Why a recording without a delivery, in which nothing is wrong, has no verdict. Against a protocol, inputs count."""
-
-_INFERRED: Final = "its clocks alone do not show late messages: no verdict"
-"""Why a recording whose sends and deliveries are inferred from clocks, and in which nothing is wrong, has none."""
 
 _SHOWN: Final = 5
 """Findings of the oracle that an explanation has."""
@@ -52,10 +46,10 @@ def _judged(name: str, reader: Callable[[], Trace], against: ReferenceProtocol |
     trace = reader()
     judgement = judge(trace.execution)
     result = _by_the_oracle(name, trace, judgement) if against is None else against.judged(name, trace, judgement)
-    happened = any(isinstance(event, Input) for event in trace.execution.events) if against is not None else False
-    vacuous = not result.facts["detail"]["deliveries"] and not happened
-    if result.verdict is Verdict.TESTED and (vacuous or trace.header.get("inferred") is True):
-        facts = {**result.facts, "unknown": _VACUOUS if vacuous else _INFERRED}
+    inputs = against is not None and any(isinstance(event, Input) for event in trace.execution.events)
+    unknown = why_no_verdict(trace.header, happened=inputs or result.facts["detail"]["deliveries"] > 0)
+    if result.verdict is Verdict.TESTED and unknown is not None:
+        facts = {**result.facts, "unknown": unknown}
         result = replace(result, verdict=Verdict.UNKNOWN, expected=False, facts=facts)
     return replace(result, seconds=time.perf_counter() - started)
 

@@ -118,12 +118,15 @@ class Replay:
     _alternatives: dict[tuple[int, int, Input, Seen], tuple[Expected, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._interpreter = Interpreter(self.protocol, self.processes)
+        self._interpreter = self._interpreting()
         self.chooses = self._interpreter.chooses
         self._finder = GuardFinder(self.protocol)
         self.fields = PacketFields(self.protocol)
         self.steps = LocalSteps(self._text_step)
         self._carries = {kind.name: kind.carries for kind in self.protocol.packets}
+
+    def _interpreting(self) -> Interpreter:
+        return Interpreter(self.protocol, self.processes)
 
     def begin(self) -> Lockstep:
         """A new case."""

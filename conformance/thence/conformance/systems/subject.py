@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, get_args
 
 from thence.conformance.cases.network import Settings
 from thence.conformance.cases.surroundings import Surroundings
-from thence.conformance.cases.time_limit import OutOfTime, limited
+from thence.conformance.cases.time_limit import PATIENCE, OutOfTime, limited
 from thence.conformance.systems.foreign import ForeignSystem
 from thence.conformance.systems.isolated import IsolatedSystem, Refused
 from thence.conformance.systems.os_process import CommandError
@@ -169,7 +169,7 @@ def class_subject(name: str, system: Callable[[int, int], Any], processes: int =
     """
     trial = f"{name.rpartition(':')[2]}(0, {processes})"
     try:
-        with Surroundings(), limited(TRIAL_S):
+        with Surroundings(), limited(TRIAL_S, PATIENCE):
             process = system(0, processes)
     except OutOfTime:
         raise SubjectError(f"{name} could not start: {trial} does not return in {TRIAL_S:g} s") from None
@@ -238,7 +238,7 @@ def first_kinds(make_process: MakeProcess, settings: Settings) -> frozenset[Any]
     kinds: set[Any] = set()
     for method, arguments in calls[:TRIALS]:
         try:
-            with Surroundings(), limited(TRIAL_S):
+            with Surroundings(), limited(TRIAL_S, PATIENCE):
                 process: Any = made(make_process, sender, settings)  # which kind, the delivery says
                 commands = tuple(islice(getattr(process, method)(*arguments), TRIAL_COMMANDS))
         except (Exception, SystemExit, OutOfTime):

@@ -10,12 +10,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
 from thence.spec.events import Deliver, Send
+from thence.spec.judgement import why_no_verdict
 from thence.spec.oracle import Finding, Oracle
 from thence.spec.trace import STANDARD_INPUT, Bytes, TraceError, read_lines
 from thence.spec.verdict import Level, Result, Verdict
@@ -100,6 +101,7 @@ class Following:
         self._path = Path(path)
         self._wait = wait
         self._oracle: Oracle | None = None
+        self._header: Mapping[str, Any] = {}
         self.events = self.sends = self.deliveries = self.unread_bytes = 0
         self.found: dict[str, int] = {}
         self.findings: list[Finding] = []
@@ -113,7 +115,7 @@ class Following:
             TraceError: the file cannot be read, or a line is no part of a trace.
         """
         with self._lines() as file:
-            processes, events = read_lines(self._path, file)
+            processes, self._header, events = read_lines(self._path, file)
             self._oracle = Oracle(processes)
             for event in events:
                 self.events += 1
@@ -153,9 +155,10 @@ class Following:
         return 0 if self._oracle is None else len(self._oracle.at_quiescence())
 
     def result(self, seconds: float) -> Result:
-        """The verdict so far. Where nothing was delivered and nothing is wrong there is none."""
+        """The verdict so far. Where nothing is wrong, `why_no_verdict` says whether there is one."""
         first = next((finding for finding in self.findings if finding.kind == "causal"), None)
-        verdict = Verdict.REFUTED if self.found else Verdict.TESTED if self.deliveries else Verdict.UNKNOWN
+        unknown = why_no_verdict(self._header, happened=self.deliveries > 0)
+        verdict = Verdict.REFUTED if self.found else Verdict.TESTED if unknown is None else Verdict.UNKNOWN
         facts: dict[str, Any] = {
             "causal": "causal" not in self.found,
             "fifo": "fifo" not in self.found,
@@ -174,7 +177,7 @@ class Following:
             },
         }
         if verdict is Verdict.UNKNOWN:
-            facts["unknown"] = "nothing was delivered: no verdict"
+            facts["unknown"] = unknown
         return Result(
             name="causal delivery so far",
             kind="trace",

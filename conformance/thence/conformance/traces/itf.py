@@ -5,7 +5,7 @@
 
 The fields are those of `thence-trace/1`; a state whose `event` has `"event": "none"`, or is that of the state before,
 in a stuttering step, adds nothing. So between two events that are the same there is a state with "none". Numbers may be
-`{"#bigint": "7"}`, sets `{"#set": [...]}`.
+`{"#bigint": "7"}`, sets `{"#set": [...]}`. `#meta` may have the conditions of a header of `thence-trace/1`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from thence.spec.events import Event, Execution, printable
 from thence.spec.logs import LogError
-from thence.spec.trace import Trace, event_to_json
+from thence.spec.trace import CONDITIONS, Trace, event_to_json, fault_of_conditions
 
 _KINDS: Final = ("send", "receive", "deliver", "input")
 _NOTHING: Final = {"event": "none"}
@@ -27,8 +27,12 @@ def is_itf(value: object) -> bool:
     return isinstance(value, Mapping) and "vars" in value and "states" in value
 
 
-def read_itf(value: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:
-    """The number of processes and the events, as objects of `thence-trace/1`. Raises LogError if it has none."""
+def read_itf(value: Mapping[str, Any]) -> tuple[int, dict[str, Any], list[dict[str, Any]]]:
+    """The number of processes, the `CONDITIONS` that are stated, and the events as objects of `thence-trace/1`.
+
+    Raises:
+        LogError: it has no events, or states what is no condition.
+    """
     states = value["states"]
     if not isinstance(states, list) or not all(isinstance(state, Mapping) for state in states):
         raise LogError("its states are not a list of objects")
@@ -48,8 +52,12 @@ def read_itf(value: Mapping[str, Any]) -> tuple[int, list[dict[str, Any]]]:
     if not numbers:
         raise LogError("no state has an event with a process")
     meta = value.get("#meta")
-    declared = meta.get("processes") if isinstance(meta, Mapping) else None
-    return declared if type(declared) is int else max(numbers) + 1, found
+    stated = meta if isinstance(meta, Mapping) else {}
+    if fault := fault_of_conditions(stated):
+        raise LogError(". ".join(fault))
+    conditions = {name: stated[name] for name in CONDITIONS if name in stated}
+    declared = stated.get("processes")
+    return declared if type(declared) is int else max(numbers) + 1, conditions, found
 
 
 def write_itf(trace: Trace) -> dict[str, Any]:
@@ -63,6 +71,7 @@ def write_itf(trace: Trace) -> dict[str, Any]:
         "format": "ITF",
         "format-description": "Informal Trace Format, Apalache ADR 015",
         "processes": execution.processes,
+        **{name: trace.header[name] for name in CONDITIONS if name in trace.header},
     }
     return {"#meta": meta, "vars": ["event"], "states": states}
 

@@ -31,25 +31,15 @@ def read_jepsen(operations: Sequence[Any]) -> Trace:
     ]
     if not client:
         raise LogError("there is no operation of a client process in it")
-    ended = {
-        _message(number, each)[0]: str(each["type"])
-        for number, each in client
-        if each["f"] == "send" and each["type"] != "invoke"
-    }
-    senders = {_message(number, each)[0]: each["process"] for number, each in client if each["f"] == "send"}
-    came = {
-        _message(number, each)[0]
-        for number, each in client
-        if each["f"] in ("deliver", "receive") and each["type"] == "ok"
-    }
+    happened = _sends(client)
+    senders = {_message(number, each)[0]: each["process"] for number, each in client if number in happened}
     recording = Recording(str(process) for process in sorted({each["process"] for _, each in client}))
     for number, each in client:
         process = str(each["process"])
         match each["f"], each["type"]:
             case "send", "invoke":
-                message, destinations = _message(number, each)
-                if ended.get(message) == "ok" or (ended.get(message) != "fail" and message in came):
-                    recording.send(process, message, destinations)
+                if number in happened:
+                    recording.send(process, *_message(number, each))
             case "deliver", "ok":
                 recording.deliver(process, _message(number, each)[0])
             case "receive", "ok":
@@ -60,6 +50,35 @@ def read_jepsen(operations: Sequence[Any]) -> Trace:
             case _:
                 pass
     return recording.trace({"source": "Jepsen"})
+
+
+def _sends(client: Sequence[tuple[int, Mapping[str, Any]]]) -> set[int]:
+    """The invocations of sends that happened. An end is that of its process's last invocation with the same message."""
+    came = {
+        _message(number, each)[0]
+        for number, each in client
+        if each["f"] in ("deliver", "receive") and each["type"] == "ok"
+    }
+    happened: set[int] = set()
+    open_: dict[tuple[int, str], int] = {}
+    for number, each in client:
+        if each["f"] != "send":
+            continue
+        message, _ = _message(number, each)
+        sent = (each["process"], message)
+        if each["type"] == "invoke":
+            open_[sent] = number
+            if message in came:
+                happened.add(number)
+            continue
+        begun = open_.pop(sent, None)
+        if begun is None and each["type"] == "ok":
+            raise LogError(f"operation {number}: a send of {message!r} ends, and process {each['process']} began none")
+        if begun is not None and each["type"] == "ok":
+            happened.add(begun)
+        elif begun is not None and each["type"] == "fail":
+            happened.discard(begun)
+    return happened
 
 
 def _message(number: int, operation: Mapping[str, Any]) -> tuple[str, list[str] | None]:

@@ -9,7 +9,7 @@ are not compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,11 +23,13 @@ _CONSUMER = (5, "SPAN_KIND_CONSUMER")
 
 @dataclass(frozen=True, slots=True)
 class _Span:
+    """A span. Its identity is that of its trace and its own, which is unique within the trace only."""
+
     process: str
-    identity: str
+    identity: tuple[str, str]
     start: int
     kind: object
-    sources: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
     message: str
 
 
@@ -42,6 +44,7 @@ def read_otlp(exports: list[Any]) -> Trace:
     sent = {span.identity: span.message for span in spans if span.kind in _PRODUCER}
     if not sent:
         raise LogError("there is no span of kind PRODUCER")
+    _require_order(spans)
     recording = Recording(sorted({span.process for span in spans if span.kind in _PRODUCER + _CONSUMER}))
     for span in spans:
         if span.kind in _PRODUCER:
@@ -50,11 +53,23 @@ def read_otlp(exports: list[Any]) -> Trace:
             known = [source for source in span.sources if source in sent]
             if not known:
                 raise LogError(
-                    f"the CONSUMER span {span.identity} links to no PRODUCER span, and has none as its parent"
+                    f"the CONSUMER span {span.identity[1]} links to no PRODUCER span, and has none as its parent"
                 )
             for source in known:
                 recording.deliver(span.process, sent[source])
     return recording.trace({"source": "OTLP"})
+
+
+def _require_order(spans: Iterable[_Span]) -> None:
+    """Raises LogError: two sends or deliveries of a process start at the same time, so that neither is the first."""
+    found: dict[tuple[str, int], _Span] = {}
+    for span in spans:
+        if span.kind not in _PRODUCER + _CONSUMER:
+            continue
+        other = found.setdefault((span.process, span.start), span)
+        if other is not span:
+            both = f"{other.identity[1]} and {span.identity[1]} of {span.process}"
+            raise LogError(f"the spans {both} start at the same time: nothing says which came first")
 
 
 def _spans(export: Any) -> Iterator[_Span]:
@@ -72,14 +87,15 @@ def _spans(export: Any) -> Iterator[_Span]:
 def _span(span: Mapping[str, Any], process: str | None) -> _Span:
     if process is None:
         raise LogError(f"the resource of span {span['spanId']} has neither service.instance.id nor service.name")
-    links = tuple(str(link["spanId"]) for link in span.get("links", []))
-    parent = span.get("parentSpanId") or ""
+    trace = str(span.get("traceId", ""))
+    links = tuple((str(link.get("traceId", trace)), str(link["spanId"])) for link in span.get("links", []))
+    parents = ((trace, str(span["parentSpanId"])),) if span.get("parentSpanId") else ()
     try:
         start = int(span["startTimeUnixNano"])
     except (ValueError, OverflowError) as error:
         raise LogError(f"span {span['spanId']} has no start time") from error
     message = _attributes(span).get("messaging.message.id") or str(span["spanId"])
-    return _Span(process, str(span["spanId"]), start, span.get("kind"), links or (str(parent),) * bool(parent), message)
+    return _Span(process, (trace, str(span["spanId"])), start, span.get("kind"), links or parents, message)
 
 
 def _attributes(of: Mapping[str, Any]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from thence.conformance.traces.shiviz import is_shiviz, read_shiviz, write_shivi
 from thence.spec.json_objects import KeyTwice, json_value
 from thence.spec.logs import Log, LogError, merged
 from thence.spec.trace import (
+    CONDITIONS,
     FORMAT,
     Trace,
     TraceError,
@@ -57,7 +58,8 @@ def read_merged(paths: Sequence[str | Path]) -> Trace:
     """One execution from logs of which each knows a part: `thence-trace/1` files without a common clock.
 
     Raises:
-        TraceError: a file is none, the headers disagree on the number of processes, or the logs contradict each other.
+        TraceError: a file is none, the headers disagree on the number of processes or on `CONDITIONS`, two files have
+            events of one process, whose order nothing tells, or the logs contradict each other.
     """
     traces = [(Path(path), read_log(path)) for path in paths]
     first, one = traces[0]
@@ -66,13 +68,40 @@ def read_merged(paths: Sequence[str | Path]) -> Trace:
         if trace.execution.processes != processes:
             problem = f"has {counted(trace.execution.processes, 'process')}, and {first} has {processes}"
             raise TraceError(path, None, problem, "Logs of one run have the same number in their headers")
+    header = _header_of_all(traces)
+    _require_apart(traces)
     try:
         execution = merged([Log(str(path), trace.execution.events) for path, trace in traces], processes)
     except LogError as error:
         raise TraceError(
             first, None, str(error), "Each log has its events in the order in which they happened"
         ) from error
-    return Trace(execution, one.header)
+    return Trace(execution, header)
+
+
+def _header_of_all(traces: Sequence[tuple[Path, Trace]]) -> dict[str, Any]:
+    """The header of logs of one run: that of the first, with the conditions that any of them states."""
+    found = dict(traces[0][1].header)
+    states = dict.fromkeys(found, traces[0][0])
+    for path, trace in traces[1:]:
+        for name in CONDITIONS.keys() & trace.header.keys():
+            if found.setdefault(name, trace.header[name]) != trace.header[name]:
+                problem = (
+                    f"has {name} {json.dumps(trace.header[name])}, and {states[name]} has {json.dumps(found[name])}"
+                )
+                raise TraceError(path, None, problem, "Logs of one run state the same conditions, or leave them out")
+            states.setdefault(name, path)
+    return found
+
+
+def _require_apart(traces: Sequence[tuple[Path, Trace]]) -> None:
+    """Raises TraceError: two logs have events of one process."""
+    found: dict[int, Path] = {}
+    for path, trace in traces:
+        for process in {event.process for event in trace.execution.events}:
+            if (other := found.setdefault(process, path)) is not path:
+                problem = f"has events of process {process}, and so has {other}: nothing says which came first"
+                raise TraceError(path, None, problem, "Put all events of a process into one log, in their order")
 
 
 def written(trace: Trace, format_: str) -> str | None:
@@ -99,8 +128,8 @@ def _reader(path: Path, text: str, format_: str | None) -> Callable[[], Trace]:
     if format_ == "itf" or (format_ is None and len(values) == 1 and is_itf(values[0])):
         if len(values) != 1 or not is_itf(values[0]):
             raise LogError("it is not one ITF object with `vars` and `states`")
-        processes, events = read_itf(values[0])
-        return lambda: Trace(read_events(path, processes, events), {"source": "ITF"})
+        processes, conditions, events = read_itf(values[0])
+        return lambda: Trace(read_events(path, processes, events), {"source": "ITF", **conditions})
     operations = _flat(values)
     if format_ == "jepsen" or (operations and all(map(is_jepsen, operations))):
         return lambda: read_jepsen(operations)

@@ -45,6 +45,9 @@ class Delivered(NamedTuple):
 
 Emission: TypeAlias = Sent | Delivered
 
+Decided: TypeAlias = tuple[ir.If | ir.While, bool]
+"""A condition that a step evaluated, by its statement, and its outcome."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -103,11 +106,13 @@ class Compiler:
         positions: the position of each state variable by name.
         observed: whether the conditions of steps are recorded, in `frame.guards`.
         visited: where given, every statement adds its place when it is executed.
+        decided: where given, every condition adds its statement and its outcome when it is evaluated.
     """
 
     positions: Mapping[str, int]
     observed: bool = False
     visited: list[Span] | None = None
+    decided: list[Decided] | None = None
     _source: Source = field(init=False, default_factory=Source)
     _lines: list[str] = field(init=False, default_factory=list)
     _outlined: set[str] = field(init=False, default_factory=set)
@@ -121,6 +126,8 @@ class Compiler:
         }  # fmt: skip
         if self.visited is not None:
             self._source.objects["visited"] = self.visited
+        if self.decided is not None:
+            self._source.objects["decide"] = self.decided.append
 
     def add(self, name: str, parameters: Iterable[str], body: tuple[ir.Stmt, ...]) -> str:
         """Writes a body. Procedures are called by their `name`. Returns: the name of its function."""
@@ -269,6 +276,9 @@ class Compiler:
         """The condition; recorded with its values where steps are observed."""
         terms = self._terms(names)
         test = terms.text(statement.condition)
+        if self.decided is not None:
+            yes, no = (self._source.object((statement, outcome)) for outcome in (True, False))
+            return f"(decide({yes}) is None if {test} else decide({no}) is not None)"
         if not self.observed:
             return test
         parts = telling_parts(statement.condition)

@@ -19,7 +19,7 @@ from thence.dsl.ir.topology import NEIGHBORS, NEXT_HOP, Edges
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.run.choices import Choices
 from thence.dsl.run.evaluate import Acts, Evaluator, Frame, Names, compile_expression
-from thence.dsl.run.execute import Compiler, Delivered, Emission, Executor, Guard, Sent
+from thence.dsl.run.execute import Compiler, Decided, Delivered, Emission, Executor, Guard, Sent
 from thence.dsl.run.values import Fault, Message, Occurrence, Packet, Value
 from thence.dsl.text.syntax import Span
 
@@ -85,7 +85,8 @@ class Interpreter:
     Constants and roles that no scope has replaced have the values of the protocol's text.
     On a tree network these are linked by the edges of `tree`; where there are none, they form a line. On an overlay the
     links are those of the protocol's network, which a scope has put there.
-    `visited`: where given, the places of the statements that steps execute are added to it, in order.
+    `visited`: where given, the places of the statements that steps execute are added to it, in order. `decided`: the
+    same for the conditions that they evaluate, with the outcomes; steps that are observed add nothing to it.
 
     Every step may raise `Fault`: the protocol does something that no protocol may do.
     """
@@ -94,6 +95,7 @@ class Interpreter:
     processes: int
     tree: Edges = ()
     visited: list[Span] | None = None
+    decided: list[Decided] | None = None
     _neighbors: tuple[frozenset[int], ...] = field(init=False, default=())
     _initial: tuple[Evaluator, ...] = field(init=False, default=())
     _guard: Evaluator | None = field(init=False, default=None)
@@ -147,7 +149,7 @@ class Interpreter:
     def _bodies(self, *, observed: bool) -> dict[str, Executor]:
         """The bodies of the handlers."""
         positions = {variable.name: at for at, variable in enumerate(self.protocol.state)}
-        compiler = Compiler(positions, observed, self.visited)
+        compiler = Compiler(positions, observed, self.visited, None if observed else self.decided)
         for procedure in self.protocol.procedures:
             compiler.add(procedure.name, [parameter.name for parameter in procedure.parameters], procedure.body)
         functions = {

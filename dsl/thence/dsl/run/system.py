@@ -10,6 +10,7 @@ from itertools import accumulate
 from thence.dsl import ir
 from thence.dsl.ir.observability import judged_in_steps, sees_network
 from thence.dsl.run.actions import Action, Companion, Outcome, State, acts_of, cause_of
+from thence.dsl.run.application_inputs import ApplicationInputs
 from thence.dsl.run.broken import broken_at_rest, broken_invariant, disturbs
 from thence.dsl.run.causality import WATCHED, Finding, History, delivered, network_sent, sent
 from thence.dsl.run.choices import Choices, Chosen
@@ -49,6 +50,8 @@ class System:
     _is_alone: bool = field(init=False, default=False)
     """Whether there is one step for each action: no process chooses, no application answers or has a program."""
     _accepted: dict[tuple[int, int, Message], bool] = field(init=False, default_factory=dict)
+    _inputs: ApplicationInputs = field(init=False)
+    _taken: dict[tuple[int, Action], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.protocol = in_scope(self.protocol, self.workload)
@@ -65,6 +68,7 @@ class System:
             self.promises = Promises(self.protocol, self.workload.processes)
         self._bases = (0, *accumulate(self.workload.sends))
         self._carried = {packet.name: packet.carries for packet in self.protocol.packets}
+        self._inputs = ApplicationInputs.of(self.protocol, self.workload)
 
     # --- tables ------------------------------------------------------------------------------
 
@@ -153,18 +157,18 @@ class System:
         yield from self._application(state)
         yield from self.internal(state)
 
-    def application_inputs(self, state: State) -> Iterator[Action]:
-        """What the application can do besides sending, as often as the scope says."""
-        for use in self.workload.inputs:
-            for process in range(self.workload.processes):
-                for arguments in use.choices:
-                    action = Action("input", process, name=use.name, arguments=arguments)
-                    if self._is_left(state, action) and self.takes(state, action):
-                        yield from self._alternatives(state, action)
+    def application_inputs(self, state: State, *, fair: bool = False) -> Iterator[Action]:
+        """What the application can do besides sending, as often as the scope says; or, of that, what is `fair`."""
+        for action in self._inputs.fair if fair else self._inputs.every:
+            if self._is_left(state, action) and self.takes(state, action):
+                yield from self._alternatives(state, action)
 
     def takes(self, state: State, action: Action) -> bool:
         """Whether the protocol takes the input; a fault counts as well: it is to be seen."""
-        return not self.refuses(action, state.locals[action.process], None)
+        asked = state.locals[action.process], action
+        if asked not in self._taken:
+            self._taken[asked] = not self.refuses(action, asked[0], None)
+        return self._taken[asked]
 
     def refuses(self, action: Action, local: int, message: Message | None) -> bool:
         """Whether the protocol lets the application wait with an action, in a local state. `message`: what it sends.
@@ -288,15 +292,13 @@ class System:
             return None
         return self.counted.index(action.name) * self.workload.processes + action.process
 
-    def limit(self, action: Action) -> int | None:
-        """How often a timer or input may come at the process; None where the scope does not count it."""
-        if action.kind == "tick":
-            return self.workload.ticks_of(action.name)
-        return next((use.limits[action.process] for use in self.workload.inputs if use.name == action.name), None)
-
     def _is_left(self, state: State, action: Action) -> bool:
         """Whether the scope's count allows the timer, at any moment, or the input once more."""
-        slot, limit = self.slot(action), self.limit(action)
+        slot, name, limit = self.slot(action), action.name, None
+        if action.kind == "tick":
+            limit = self.workload.ticks_of(name)
+        elif name in self._inputs.limits:
+            limit = self._inputs.limits[name][action.process]
         return slot is not None and limit is not None and bool(state.ticks) and state.ticks[slot] < limit
 
     def _reacting(self, state: State, action: Action) -> Iterator[Action]:
@@ -601,9 +603,7 @@ class System:
         """What the application does as far as it can, by assumption."""
         if sending:
             yield from self.application_sends(state)
-        fair = self.protocol.fair_inputs
-        if fair:
-            yield from (action for action in self.application_inputs(state) if action.name in fair)
+        yield from self.application_inputs(state, fair=True)
 
     def without_counts(self, state: State) -> tuple[int, ...]:
         """The counts of inputs as they are, and those of timers at their limits: they count no more."""

@@ -37,7 +37,8 @@ def weave(lines: list[Line], comments: tuple[Comment, ...], blank_lines: frozens
     starts = _starts(lines)
     rest = [comment for comment in comments if not _place(comment, entries, starts)]
     rows: list[_Row] = []
-    previous: list[Line] = []
+    previous: list[Line] = []  # without those that go on with a line before
+    begun = ""
     latest = 0  # a source line that gives several lines has its blank line before the first
     for entry in entries:
         group = _comment_rows(entry.before, previous, entry.line, blank_lines)
@@ -52,7 +53,9 @@ def weave(lines: list[Line], comments: tuple[Comment, ...], blank_lines: frozens
             first = next(row for row in group if row.depth == 0)
             first.blank = True
         rows += group
-        previous.append(entry.line)
+        if begun.endswith(":") or not previous or entry.line.depth <= previous[-1].depth:
+            previous.append(entry.line)
+        begun = entry.line.text
     rows += _comment_rows(rest, previous, None, blank_lines)
     return _text(rows)
 

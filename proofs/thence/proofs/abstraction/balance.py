@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import NamedTuple
 
 Row = Mapping["Feature", int]
@@ -64,11 +65,11 @@ def balance_of(counter: str, observed: Iterable[tuple[Row, int]]) -> Balance | N
     if all(value == 0 for _, value in rows):
         return None
     features = sorted({feature for row, _ in rows for feature, _ in row}, key=_rank)
-    matrix = [
-        [Fraction(1), *(Fraction(dict(row).get(feature, 0)) for feature in features), Fraction(value)]
-        for row, value in sorted(rows)
+    column = {feature: at for at, feature in enumerate(features, start=1)}
+    equations = [
+        Equation(((0, 1), *((column[feature], count) for feature, count in row)), value) for row, value in sorted(rows)
     ]
-    solution = _solve(matrix)
+    solution = solved(equations, 1 + len(features))
     if solution is None or any(each.denominator != 1 for each in solution):
         return None
     terms = tuple((feature, int(factor)) for feature, factor in zip(features, solution[1:], strict=True) if factor != 0)
@@ -80,11 +81,45 @@ def _rank(feature: Feature) -> tuple[int, Feature]:
     return (("for it", "in", "own", "out", "to itself", "elsewhere").index(feature.where), feature)
 
 
-def _solve(matrix: list[list[Fraction]]) -> list[Fraction] | None:
-    """A solution of the linear equations, each row with its right-hand side last; free unknowns are 0."""
+class Equation(NamedTuple):
+    """`sum of factor * unknown = value`: pairs of an unknown's number and its factor; an absent unknown has 0."""
+
+    terms: tuple[tuple[int, int], ...]
+    value: int
+
+
+def solved(equations: Sequence[Equation], unknowns: int) -> list[Fraction] | None:
+    """A solution of linear equations, by unknown; None if there is none. It does not depend on their order.
+
+    An unknown that the equations and those before it leave free is 0. Only equations that the solution of those chosen
+    so far does not satisfy are chosen, so there are at most as many as unknowns. What those leave free is all that the
+    whole leaves free, and perhaps more; so their solution, if it satisfies the whole, is the one of the whole.
+    """
+    chosen: list[Equation] = []
+    solution = [Fraction(0)] * unknowns
+    while True:
+        scale = lcm(*(each.denominator for each in solution))
+        whole = [int(each * scale) for each in solution]
+        wrong = next(
+            (each for each in equations if sum(factor * whole[at] for at, factor in each.terms) != scale * each.value),
+            None,
+        )
+        if wrong is None:
+            return solution
+        chosen.append(wrong)
+        found = _eliminated(chosen, unknowns)
+        if found is None:
+            return None
+        solution = found
+
+
+def _eliminated(equations: Sequence[Equation], unknowns: int) -> list[Fraction] | None:
+    """The same by elimination, which takes long for many equations."""
     pivots: list[tuple[int, list[Fraction]]] = []
-    for row in matrix:
-        reduced = row
+    for equation in equations:
+        reduced = [Fraction(0)] * unknowns + [Fraction(equation.value)]
+        for at, given in equation.terms:
+            reduced[at] = Fraction(given)
         for column, pivot in pivots:
             factor = reduced[column]
             if factor:
@@ -96,7 +131,6 @@ def _solve(matrix: list[list[Fraction]]) -> list[Fraction] | None:
             continue
         scale = reduced[lead]
         pivots.append((lead, [each / scale for each in reduced]))
-    unknowns = len(matrix[0]) - 1
     solution = [Fraction(0)] * unknowns
     for lead, pivot in reversed(pivots):
         solution[lead] = pivot[-1] - sum(

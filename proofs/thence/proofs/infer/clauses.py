@@ -8,7 +8,7 @@ its literals; for each literal the rows that have it are again the bits of a num
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import log2
@@ -84,17 +84,30 @@ class Clause:
         Some of them are used otherwise than in comparisons: nothing else says of which type they are. A number that is
         only compared says nothing, since there is always a larger one.
         """
+        return len(self._groups) <= 1 and self._says_of_which_type
+
+    @property
+    def connected_by_difference(self) -> bool:
+        """The same, where variables of one sort belong together since they are different ones."""
+        sorts = [{each.type for each in self.variables if each.name in group} for group in self._groups]
+        together = self.apart and all(sort & other - {NAT} for sort in sorts for other in sorts)
+        return (len(sorts) <= 1 or together) and self._says_of_which_type
+
+    @property
+    def _groups(self) -> list[set[str]]:
+        """The variables that atoms share, directly or by others."""
         groups: list[set[str]] = []
-        used: set[str] = set()
-        for atom, _ in self.literals:
-            own = set(free_locals(atom))
-            used |= own & _placed(atom)
-            if not own:
-                continue
-            apart = [group for group in groups if not group & own]
-            groups = [*apart, own.union(*(group for group in groups if group & own))]
+        for own in (set(free_locals(atom)) for atom, _ in self.literals):
+            if own:
+                apart = [group for group in groups if not group & own]
+                groups = [*apart, own.union(*(group for group in groups if group & own))]
+        return groups
+
+    @property
+    def _says_of_which_type(self) -> bool:
+        used = set[str]().union(*(free_locals(atom).keys() & _placed(atom) for atom, _ in self.literals))
         numbers = {variable.name for variable in self.variables if variable.type == NAT}
-        return len(groups) <= 1 and all(group & used and group & numbers <= used for group in groups)
+        return all(group & used and group & numbers <= used for group in self._groups)
 
     @property
     def formula(self) -> ir.Expr:
@@ -170,13 +183,17 @@ def clause_from(formula: ir.Expr) -> Clause:
 
 def determined(symbols: Iterable[ir.Symbol], taken: Collection[str]) -> Iterator[Clause]:
     """That some arguments of a relation determine another one, `R(x, y) and R(x, z) implies y = z`, for all values of
-    the variables; the fewest variables first. `taken` are names that no variable gets."""
+    the variables; the fewest variables first. `taken` are names that no variable gets.
+
+    Different messages are not spoken of: samples have so few that a relation seldom has two of them.
+    """
     found: list[Clause] = []
     for symbol in symbols:
         sorts = [parameter.type for parameter in symbol.parameters]
         for last, fixed in product(range(len(sorts)), product((True, False), repeat=len(sorts))):
             free = [at for at, is_fixed in enumerate(fixed) if not is_fixed]
-            if symbol.result == BOOL and last in free and len(sorts) + len(free) <= DETERMINED_OVER:
+            few = len(sorts) + len(free) <= DETERMINED_OVER and MESSAGE not in [sorts[at] for at in free]
+            if symbol.result == BOOL and last in free and few:
                 variables = variables_of([*sorts, *(sorts[at] for at in free)], taken)
                 one = [local(variable) for variable in variables[: len(sorts)]]
                 other = list(one)
@@ -190,7 +207,11 @@ def determined(symbols: Iterable[ir.Symbol], taken: Collection[str]) -> Iterator
 def generalized(clause: Clause, taken: Collection[str]) -> Iterator[Clause]:
     """Clauses that say more: with a new variable for one of two equal arguments in a premise, for all values of the
     variables or for different ones of the old; and the clause for all values. `taken` are names that no variable gets.
+
+    There are none of a clause about messages: runs have so few of these that none may make it false.
     """
+    if any(each.type == MESSAGE for each in clause.variables):
+        return
     unequal = [
         (equal(local(one), local(other)), True)
         for at, one in enumerate(clause.variables)
@@ -269,9 +290,13 @@ class Rows:
     full: int = 0
     _costs: list[int] = field(default_factory=list)
 
-    def learn(self, states: Sequence[Structure]) -> None:
-        """Adds the rows of states."""
-        new = {row for state in states for _, row in value_in(self.function, state)} - self.known
+    def learn(self, states: Sequence[Structure], check: Callable[[], None]) -> None:
+        """Adds the rows of states. `check` is called for each of them, and may raise; then nothing is added."""
+        new = set[int]()
+        for state in states:
+            check()
+            new.update(row for _, row in value_in(self.function, state))
+        new -= self.known
         if not self.columns:
             self.columns = [0] * len(self.template.atoms)
             self._costs = [cost(atom) for atom in self.template.atoms]
@@ -301,16 +326,20 @@ class Rows:
                 if at != other and column | second == self.full:
                     yield clause_of(self.template, [(atoms[at], affirmed), (atoms[other], also)])
 
-    def denials(self, state: Structure, chance: random.Random) -> Iterator[Denial]:
-        """Clauses that are true in all samples and false in the state, as short as a few attempts find them."""
+    def denials(self, state: Structure, chance: random.Random, check: Callable[[], None]) -> Iterator[Denial]:
+        """Clauses that are true in all samples and false in the state, as short as a few attempts find them.
+
+        `check` is called for each attempt, and may raise.
+        """
         for row in dict.fromkeys(row for _, row in value_in(self.function, state)):
             if row not in self.known:
-                yield from self._denials_of(row, chance)
+                yield from self._denials_of(row, chance, check)
 
-    def _denials_of(self, row: int, chance: random.Random) -> Iterator[Denial]:
+    def _denials_of(self, row: int, chance: random.Random, check: Callable[[], None]) -> Iterator[Denial]:
         agreeing = [column if row >> at & 1 else self.full ^ column for at, column in enumerate(self.columns)]
         found: set[tuple[int, ...]] = set()
         for attempt in range(ATTEMPTS):
+            check()
             chosen = self._cover(agreeing, chance, attempt)
             if chosen is not None and chosen not in found:
                 found.add(chosen)

@@ -54,6 +54,7 @@ class FiniteRuns:
         self._unrolling.start()
         length, counted = 0, 0
         for _ in range(self.depth):
+            self.process.budget.check()
             self._unrolling.advance()
             new = self._unrolling.grounding.assertions[counted:]
             length, counted = length + sum(map(len, new)), counted + len(new)
@@ -72,6 +73,7 @@ class FiniteRuns:
         grounding = self._unrolling.grounding
         ends: list[str] = []
         for number, state in enumerate(self._unrolling.states):
+            self.process.budget.check()
             name = f"asked~{self._asked}@{number}"
             grounding.constants[name] = "Bool"
             false_there = negated(grounding.formula(formula, state, {}))

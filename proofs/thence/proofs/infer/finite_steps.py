@@ -69,7 +69,7 @@ class _Case:
 class FiniteSteps:
     """The steps of a machine in one universe.
 
-    Raises: Unsupported where the machine has no meaning in a finite universe.
+    Raises: OutOfTime; Unsupported where the machine has no meaning in a finite universe.
     """
 
     def __init__(
@@ -157,7 +157,8 @@ class FiniteSteps:
     # --- encoding ------------------------------------------------------------------------------
 
     def _case(self, action: Action | None, arguments: tuple[int, ...]) -> _Case:
-        """The solver of a transition; without one, of states."""
+        """The solver of a transition; without one, of states. Raises: OutOfTime."""
+        self._process.budget.check()
         grounding = Grounding(self.universe)
         cells: dict[str, Cells] = {symbol.name: grounding.fresh_cells(symbol) for symbol in symbols(self._machine)}
         environment = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Any
 
 from thence.proofs.solving.solver_worker import limit_memory
@@ -73,7 +74,7 @@ def main() -> None:
     limit_memory()
     solvers = Solvers()
     for line in sys.stdin:
-        print(json.dumps(solvers.answer(json.loads(line))), flush=True)
+        print(json.dumps({**solvers.answer(json.loads(line)), "processor_s": time.process_time()}), flush=True)
 
 
 if __name__ == "__main__":

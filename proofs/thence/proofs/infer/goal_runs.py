@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 
 from thence.dsl import ir
+from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.finite_runs import GOAL_SECONDS, FiniteRuns
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.machine.reachability import TransitionRun
@@ -25,11 +26,11 @@ class GoalRuns:
 
     Args:
         goals: closed formulas.
-        deadline: a time of `time.monotonic`.
+        budget: of this process alone.
     """
 
-    def __init__(self, machine: ir.Machine, goals: Sequence[ir.Expr], deadline: float) -> None:
-        self.process = SolverProcess(deadline)
+    def __init__(self, machine: ir.Machine, goals: Sequence[ir.Expr], budget: Budget) -> None:
+        self.process = SolverProcess(budget)
         self._machine = machine
         self._goals = goals
         self._executor = ThreadPoolExecutor(1)

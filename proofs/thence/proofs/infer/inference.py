@@ -17,6 +17,7 @@ from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.asking import Answer, Ask, Ended, Judging, Lost, Question, shown
+from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.clauses import Clause, Denial
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
@@ -33,10 +34,10 @@ from thence.proofs.infer.kept import (
     texts_of,
 )
 from thence.proofs.infer.naming import name_of, names_of
-from thence.proofs.infer.open_steps import Open, lost, lost_in_small, model_against, open_steps
+from thence.proofs.infer.open_steps import SOLVER_MS, Open, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, violated_in
-from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
+from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
 from thence.proofs.infer.vocabulary import Vocabulary, shown_rows, vocabulary_of
 from thence.proofs.logic.formula import Unsupported
@@ -83,6 +84,9 @@ FIRST_SHARE = 0.5
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
 
+PROOF_S = 30.0
+"""So long the prover has at least for what was found within the time limit."""
+
 DENIED = 4
 """So many states of larger universes are denied, one after the other, before all is proved again."""
 
@@ -97,7 +101,7 @@ NO_CREATION = "no_creation"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long to look, and what fixes the random choices."""
+    """How long to look, in seconds of processor time, and what fixes the random choices."""
 
     seconds: float = 120.0
     seed: int = 0
@@ -137,6 +141,7 @@ class Inference:
         refuted: a goal that is false, with its run.
         reason: why not everything is proved; empty where it is.
         motionless: the prover proves everything, but no run was found in which anything happens.
+        seconds: how long it took by the clock; `processor_seconds`: that of processors, with the solvers'.
         assessments: of every statement of the machine with the conjuncts, by the prover of machines.
         facts: how many samples and clauses of an earlier search still fit, if the search went on with one.
         kept: what another search can go on with; None where nothing is left to look for.
@@ -149,6 +154,7 @@ class Inference:
     reason: str = ""
     motionless: bool = False
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     facts: Mapping[str, int] = field(default_factory=dict)
     assessments: Mapping[str, Assessment] = field(default_factory=dict)
     kept: Kept | None = None
@@ -196,11 +202,10 @@ def infer(
         return Inference(stated, (), reason="nothing is stated of its states, or all of it is hidden")
     if NO_CREATION in stated.prove or not may_deliver_unsent(stated):
         return _inferred(session, machine, stated, limits, note, aids)
-    started = time.monotonic()
     found = _inferred(session, machine, replace(stated, prove=(*stated.prove, NO_CREATION)), limits, note, aids)
     if found.refuted is None or found.refuted.name != NO_CREATION:
         return found
-    left = replace(limits, seconds=limits.seconds - (time.monotonic() - started))
+    left = replace(limits, seconds=limits.seconds - found.processor_seconds)
     return _inferred(session, machine, stated, left, note, aids)
 
 
@@ -210,12 +215,16 @@ def _inferred(
     """Looks for what the statements of `stated` need; the answer is about the goals of `machine`."""
     started = time.monotonic()
     goals = goals_of(machine)
-    search = _Search(session, stated, limits, note, aids)
     refused = refusal(session, stated)
     if refused is not None:
         return Inference(machine, goals, reason=refused)
-    end = started + limits.seconds
-    with SolverProcess(end) as process, GoalRuns(stated, search.closed_goals, end) as goal_runs:
+    budget = Budget(limits.seconds)
+    budget.count(lambda: session.pool.processor_s)
+    search = _Search(session, stated, limits, note, aids)
+    with (
+        SolverProcess(budget) as process,
+        GoalRuns(stated, search.closed_goals, budget.part(limits.seconds)) as goal_runs,
+    ):
         try:
             found = search.run(process, goal_runs)
         except Unsupported as reason:
@@ -228,8 +237,15 @@ def _inferred(
             found = search.partial(ENDED)
     settled = found.proved or found.refuted is not None
     kept = None if settled else search.kept()
-    seconds = time.monotonic() - started
-    return replace(found, machine=stated, goals=goals, seconds=seconds, facts=search.facts, kept=kept)
+    return replace(
+        found,
+        machine=stated,
+        goals=goals,
+        seconds=time.monotonic() - started,
+        processor_seconds=budget.spent,
+        facts=search.facts,
+        kept=kept,
+    )
 
 
 class _Violated(Exception):
@@ -249,13 +265,13 @@ class _Search:
         self._machine = machine
         self._limits = limits
         self._note = note
-        self._started = time.monotonic()
         self._earlier = aids.kept
         self._ask = aids.ask
         self._taken = aids.taken
         self._goal_runs: GoalRuns
+        self._budget: Budget
         self._reasons = False
-        self._waited = 0.0
+        self._is_last = False
         self.facts: dict[str, int] = {}
         self._strengthening: Strengthening | None = None
         self._samplers: list[Sampler] = []
@@ -264,7 +280,8 @@ class _Search:
 
     def run(self, process: SolverProcess, goal_runs: GoalRuns) -> Inference:
         """What came out. Raises: Unsupported; OutOfTime."""
-        self._goal_runs = goal_runs
+        self._goal_runs, self._budget = goal_runs, process.budget
+        self._session = replace(self._session, note=lambda *_: process.budget.check())
         try:
             return self._attempts(process)
         except _Violated as violated:
@@ -279,7 +296,6 @@ class _Search:
         complete = self._complete(process)
         if complete is not None:
             return complete
-        end = process.deadline
         order: tuple[bool, ...] = (True, False) if come_first(self._machine) else (False, True)
         if self._vocabulary(reasons=True) == self._vocabulary(reasons=False):
             order = order[:1]
@@ -288,7 +304,7 @@ class _Search:
         found = None
         if len(order) > 1:
             if self._ask is None:
-                process.deadline = self._started + FIRST_SHARE * (end - self._started)
+                self._budget.seconds = FIRST_SHARE * self._limits.seconds
             with suppress(OutOfTime):
                 found = self._attempt(process, reasons=order[0])
             if found is not None and (found.proved or found.refuted is not None):
@@ -296,7 +312,9 @@ class _Search:
             self._earlier = None
             self._first, self._samplers = self._samplers, []
             self._note("again, with another vocabulary")
-        process.deadline = end + self._waited
+        self._budget.seconds = self._limits.seconds
+        process.renew()
+        self._is_last = True
         try:
             return self._attempt(process, reasons=order[-1])
         except OutOfTime:
@@ -308,7 +326,7 @@ class _Search:
         """The proof without any conjunct, where the file lacks none. Raises: Unsupported; OutOfTime."""
         machine = self._machine
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        proposals = Proposals(machine, self._vocabulary(reasons=False), [], random.Random(self._limits.seed))
+        proposals = self._proposals(self._vocabulary(reasons=False), [])
         search = Strengthening(proposals, [], self._goals(), [], self._noted)
         for universe in INDUCTIVE:
             search.finite.append(FiniteSteps(machine, universe, facts, process))
@@ -319,6 +337,9 @@ class _Search:
             return None
         found = self._confirmed(search, {})
         return found if found.proved or found.motionless else None
+
+    def _proposals(self, vocabulary: Vocabulary, samplers: list[Sampler]) -> Proposals:
+        return Proposals(self._machine, vocabulary, samplers, random.Random(self._limits.seed), self._budget)
 
     def _vocabulary(self, *, reasons: bool) -> Vocabulary:
         return vocabulary_of(self._machine, self.closed_goals, reasons=reasons)
@@ -358,12 +379,13 @@ class _Search:
         if violated is not None:
             return violated
         self._look()
-        proposals = Proposals(machine, vocabulary, samplers, random.Random(self._limits.seed))
+        proposals = self._proposals(vocabulary, samplers)
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
         first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
         search = Strengthening(proposals, [first], goals, [], self._noted, largest=[first, *wider][-1])
+        search.may_be_loose = self._is_last
         if self._ask is not None:
-            search.ask = lambda goal, lost, denials: self._asked(process, search, goal, lost, denials)
+            search.ask = lambda goal, lost, denials: self._asked(search, goal, lost, denials)
         self._begin(search, reasons=reasons)
         for finite in wider:
             stuck = search.close()
@@ -420,22 +442,14 @@ class _Search:
             (*runs, *new),
         )
 
-    def _asked(
-        self, process: SolverProcess, search: Strengthening, goal: Goal, lost: Lost, denials: tuple[Denial, ...]
-    ) -> Answer:
-        """The user's answer; the time that it takes is not counted."""
+    def _asked(self, search: Strengthening, goal: Goal, lost: Lost, denials: tuple[Denial, ...]) -> Answer:
+        """The user's answer."""
         assert self._ask is not None
         own = goal in self._goals()
         name = self._name_of(goal) if own else show_expression(closed(self._machine, goal))
         text = shown(self._machine, ir.NamedFormula(name, closed(self._machine, goal)), lost)
         judging = Judging(self._machine, self._samplers, search.runs)
-        before = time.monotonic()
-        answer = self._ask(Question(name, text, denials, own, lambda line: judging(line, lost)))
-        waited = time.monotonic() - before
-        self._waited += waited
-        process.deadline += waited
-        self._goal_runs.process.deadline += waited
-        return answer
+        return self._ask(Question(name, text, denials, own, lambda line: judging(line, lost)))
 
     def partial(self, reason: str) -> Inference:
         """What there is when the search ends before its end: the clauses that support each other are true."""
@@ -451,7 +465,7 @@ class _Search:
     def _sampled(self, vocabulary: Vocabulary) -> list[Sampler]:
         machine = self._machine
         shows = shown_rows(machine, vocabulary)
-        end = time.monotonic() + SHOTS * self._limits.seconds
+        budget = self._budget.part(min(self._budget.seconds, self._budget.spent + SHOTS * self._limits.seconds))
         kept = () if self._earlier is None else self._earlier.samples
         same = self._earlier is not None and self._earlier.machine == digest(machine)
         for number, universe in enumerate(SAMPLED[len(self._samplers) :], len(self._samplers)):
@@ -461,7 +475,7 @@ class _Search:
             there = restore(sampler, machine, kept)
             if kept:
                 self.facts["samples"] = self.facts.get("samples", 0) + there
-            sampler.more(STATES - there if same else STATES, lambda: time.monotonic() > end)
+            sampler.more(STATES - there if same else STATES, lambda: budget.left <= 0)
         return self._samplers
 
     def _violated(self, samplers: Sequence[Sampler]) -> Inference | None:
@@ -562,25 +576,38 @@ class _Search:
         return named
 
     def _failed(self, clauses: Mapping[ir.Expr, Clause], limit_ms: int) -> list[Open]:
-        """The obligations that one solver does not prove in a short time."""
-        return open_steps(self._session, with_conjuncts(self._machine, self._named(clauses)), limit_ms)
+        """The obligations that one solver does not prove in a short time. Raises: OutOfTime."""
+        machine = with_conjuncts(self._machine, self._named(clauses))
+        least = self._budget.at_most(limit_ms)
+        found = open_steps(self._session, machine, least)
+        if found and least < limit_ms:  # with less time than it was to have, a solver says less
+            raise self._budget.over()
+        return found
 
     def _state_against(self, discharge: Discharge, held: Iterable[ir.Expr] = ()) -> Structure | None:
-        """A state of a larger universe, where all `held` is true, from which the goal of the obligation is lost."""
-        model = model_against(self._session, discharge, held)
+        """A state of a larger universe, where all `held` is true, from which the goal of the obligation is lost.
+
+        Raises: OutOfTime.
+        """
+        model = model_against(self._session.within(self._budget.at_most(SOLVER_MS)), discharge, held)
+        self._budget.check()
         return None if model is None else model.structure
 
     def _confirmed(self, search: Strengthening, clauses: Mapping[ir.Expr, Clause]) -> Inference:
-        """The prover has the last word; each conjunct is shown with a step that is possible without it."""
+        """The prover has the last word; each conjunct is shown with a step that is possible without it.
+
+        Raises: OutOfTime, where the prover takes too long.
+        """
         named = self._named(clauses)
         machine = with_conjuncts(self._machine, named)
         self._note("the prover proves the machine with what was found")
-        assessments, inductive = prove_machine(self._session.silent(), machine)
+        self._budget.seconds = max(self._budget.seconds, self._budget.spent + PROOF_S)
+        assessments, inductive = prove_machine(self._session, machine)
         missed = [name for name, each in assessments.items() if each.verdict is not Verdict.PROVED]
         reason, motionless = f"the prover does not prove {', '.join(missed)}", False
         if not missed and inductive is not None:
             known = proved_conjuncts(machine, inductive)
-            assessments = guarded(self._session.silent(), machine, known, assessments)
+            assessments = guarded(self._session, machine, known, assessments)
             missed = [name for name, each in assessments.items() if each.verdict is not Verdict.PROVED]
             reason = f"{', '.join(missed)}: hold for nothing, since no run was found in which anything happens"
             motionless = bool(missed)
@@ -591,16 +618,19 @@ class _Search:
         for formula in tuple(named):
             fewer = [each for each in named if each is not formula]
             machine = with_conjuncts(self._machine, fewer)
-            step = lost_in_small(machine, search.finite) or lost(self._session, machine)
-            if not step:  # it is superfluous in any universe, if the prover says so
-                judged, _ = prove_machine(self._session.silent(), machine)
-                left = [each for each in judged.values() if each.verdict is not Verdict.PROVED]
-                if not left:
-                    named, assessments = fewer, judged
-                    continue
-                step = left[0].text
+            try:
+                step = lost_in_small(machine, search.finite) or lost(self._session, machine)
+                if not step:  # it is superfluous in any universe, if the prover says so
+                    judged, _ = prove_machine(self._session, machine)
+                    left = [each for each in judged.values() if each.verdict is not Verdict.PROVED]
+                    if not left:
+                        named, assessments = fewer, judged
+                        continue
+                    step = left[0].text
+            except OutOfTime:  # all is proved; nothing more is said of those that are left
+                break
             shown[formula] = step
-        found = tuple(Found(each, shown[each]) for each in named)
+        found = tuple(Found(each, shown.get(each, "")) for each in named)
         return Inference(self._machine, (), found, assessments=assessments)
 
     def _stuck(self, stuck: Stuck) -> Inference:

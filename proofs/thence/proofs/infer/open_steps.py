@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from thence.dsl import ir
+from thence.proofs.infer.budget import OutOfTime
 from thence.proofs.infer.finite_steps import FiniteSteps, Violation
-from thence.proofs.infer.solver_process import OutOfTime
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.counterexample import induction_counterexample
 from thence.proofs.machine.obligations import (
@@ -44,7 +44,7 @@ class Open:
 
 def open_steps(session: ProofSession, machine: ir.Machine, limit_ms: int) -> list[Open]:
     """The obligations that one solver does not prove in a short time."""
-    quick = session.within(limit_ms).with_one_solver().silent()
+    quick = session.within(limit_ms).with_one_solver()
     known = conjuncts(machine)
     own = [conjunct for conjunct in known if conjunct.origin != "history"]
     asked: list[Preservation | None] = [*preservations(machine, own, known)]
@@ -79,7 +79,7 @@ def lost(session: ProofSession, machine: ir.Machine) -> str:
             if model is not None:
                 goal, action = each.preservation.conjunct, each.preservation.action
                 return step_text(machine, conjuncts(machine), goal, action, model)
-    done = session.silent().discharge([each.discharge.obligation for each in left], look_for_models=False)
+    done = session.discharge([each.discharge.obligation for each in left], look_for_models=False)
     return next((f"{each.obligation.name}: {each.reason}" for each in done if not each.proved), "")
 
 

@@ -9,13 +9,13 @@ proved with it.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from thence.dsl import ir
 from thence.dsl.check import built_in
+from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.clauses import Clause, clause_from
 from thence.proofs.infer.finite_steps import FiniteSteps
 from thence.proofs.infer.goal_runs import GoalRuns
@@ -24,7 +24,7 @@ from thence.proofs.infer.inference import HASTY_MS, INDUCTIVE, SAMPLED, SHOTS, S
 from thence.proofs.infer.open_steps import open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler
-from thence.proofs.infer.solver_process import OutOfTime, SolverProcess
+from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Proposals, Strengthening
 from thence.proofs.infer.vocabulary import shown_rows, vocabulary_of
 from thence.proofs.logic.formula import Unsupported
@@ -51,20 +51,23 @@ def promising(
     """
     goals = about_states(hidden(machine, names))
     own = {name: clause for name, clause in _clauses(about_states(machine)).items() if name in names}
-    end = time.monotonic() + limits.seconds
+    budget = Budget(limits.seconds)
+    budget.count(lambda: session.pool.processor_s)
+    session = replace(session, note=lambda *_: budget.check())
+    of_runs = budget.part(limits.seconds)
     fewest = len(names)
     stated = [closed(goals, goal) for goal in stated_goals(goals)]
-    with SolverProcess(end) as process, GoalRuns(goals, stated, end) as runs, suppress(OutOfTime, Unsupported):
+    with SolverProcess(budget) as process, GoalRuns(goals, stated, of_runs) as runs, suppress(OutOfTime, Unsupported):
         for left, clauses in _Narrowing(session, goals, limits, note).sets(process, runs, own):
             if len(left) < fewest:
                 fewest = len(left)
                 given = tuple(name for name in names if name in left)
                 bodies = {own[name].formula for name in given}
-                before = time.monotonic()
+                before = budget.spent
                 yield Guess(given, tuple(each for each in clauses if each not in bodies))
-                waited = time.monotonic() - before
-                process.deadline += waited
-                runs.process.deadline += waited
+                waited = budget.spent - before
+                budget.seconds += waited
+                of_runs.seconds += waited
 
 
 def _clauses(machine: ir.Machine) -> dict[str, Clause]:
@@ -90,15 +93,16 @@ class _Narrowing:
         stated = [closed(machine, goal) for goal in goals]
         vocabulary = vocabulary_of(machine, stated, reasons=come_first(machine))
         first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
-        proposals = Proposals(machine, vocabulary, [], random.Random(self.limits.seed))
+        budget = process.budget
+        proposals = Proposals(machine, vocabulary, [], random.Random(self.limits.seed), budget)
         search = Strengthening(proposals, [first, *wider], goals, [], self.note, largest=wider[-1])
         search.base = {clause.formula: clause for clause in own.values()}
         left: Mapping[str, Clause] = own
         hoped = _narrowed(search, own)
         for left in self._needed(own, own if hoped is None else hoped):
             yield left, ()
-        samplers = self._samplers(shown_rows(machine, vocabulary))
-        search.proposals = Proposals(machine, vocabulary, samplers, random.Random(self.limits.seed))
+        samplers = self._samplers(shown_rows(machine, vocabulary), budget)
+        search.proposals = Proposals(machine, vocabulary, samplers, random.Random(self.limits.seed), budget)
         search.assumed = [clause.formula for clause in left.values()]
         search.start()
         search.assumed = []
@@ -128,29 +132,30 @@ class _Narrowing:
         self, search: Strengthening, process: SolverProcess, left: Mapping[str, Clause]
     ) -> Iterator[tuple[Collection[str], Iterable[ir.Expr]]]:
         """The invariants without one for which a short search finds others, then without a second one, and so on."""
-        goals, short, end = search.goals, search.base, process.deadline
+        goals, short, budget = search.goals, search.base, process.budget
+        end = budget.seconds
         wanted: dict[ir.Expr, Clause] = {}
         for name in list(left):
             self.note(f"in a small universe: {len(left)} are left; without {name}")
             rest = {other: clause for other, clause in left.items() if other != name}
-            process.deadline = min(end, time.monotonic() + TRIAL_SHARE * self.limits.seconds)
+            budget.seconds = min(end, budget.spent + TRIAL_SHARE * self.limits.seconds)
             stated = [*goals, *(clause.formula for clause in rest.values())]
             trial = replace(search, goals=stated, base=dict(short), wanted=dict(wanted), dead=set(), cores={})
             found = False
             with suppress(OutOfTime):
                 found = trial.close() is None
-            process.deadline = end
+            budget.seconds = end
             if found:
                 left, wanted = rest, trial.wanted
                 yield left, (*trial.base, *wanted)
-                end = process.deadline
+                end = budget.seconds
 
-    def _samplers(self, shows: Sequence[Callable[..., int]]) -> list[Sampler]:
-        until = time.monotonic() + SHOTS * self.limits.seconds
+    def _samplers(self, shows: Sequence[Callable[..., int]], whole: Budget) -> list[Sampler]:
+        budget = whole.part(whole.spent + SHOTS * self.limits.seconds)
         samplers = []
         for number, universe in enumerate(SAMPLED):
             samplers.append(Sampler(self.session, self.machine, universe, self.limits.seed + number, shows))
-            samplers[-1].more(STATES, lambda: time.monotonic() > until)
+            samplers[-1].more(STATES, lambda: budget.left <= 0)
         return samplers
 
 

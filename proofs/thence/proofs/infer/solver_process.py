@@ -6,23 +6,24 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
+from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.logic.structure import Value
 from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerProcess
 
-GRACE_S = 2.0
-"""How long after its own time limit the process may still answer."""
+GRACE_S = 10.0
+"""How much longer than its limits by the clock the process may take to answer before it is lost."""
+
+LATE = ("timeout", "canceled")
+"""The reasons that Z3 gives where its time limit was over."""
 
 EFFORT_A_MS = 4_000
 """The effort that Z3 spends in a millisecond on a finite problem, about, on an idle machine of ours. Limits are
 efforts, so that the same clauses are found however busy the machine is."""
 
-PATIENCE = 3
-"""So many times as long as a limit says a question may take by the clock."""
-
-
-class OutOfTime(Exception):
-    """The time limit is over, or a solver does not answer."""
+PATIENCE = 8
+"""So many times as long as a limit says a question may take by the clock: a machine may be that busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,16 @@ class FiniteAnswer:
 
 
 class SolverProcess:
-    """One process for many solvers. `deadline` is a time of `time.monotonic`."""
+    """One process for many solvers. Each question that is asked once the budget is spent raises `OutOfTime`."""
 
-    def __init__(self, deadline: float) -> None:
-        self.deadline = deadline
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self._process = WorkerProcess("thence.proofs.infer.finite_worker")
+        self._of_others_s = 0.0
+        self._lost = False
         self._solvers = 0
         self.checks = 0
+        budget.count(lambda: self._of_others_s + self._process.processor_s)
 
     def __enter__(self) -> SolverProcess:
         return self
@@ -59,11 +63,20 @@ class SolverProcess:
         self.close()
 
     def kill(self) -> None:
-        """Ends the process; another thread may be waiting for it."""
+        """Ends the process, and the time that there is; another thread may be waiting for it, or be about to ask."""
+        self.budget.seconds = 0.0
         self._process.kill()
 
     def close(self) -> None:
         self._process.close()
+
+    def renew(self) -> None:
+        """Starts another process where one was lost. It knows no solver of the one before."""
+        if self._lost:
+            self._of_others_s += self._process.processor_s
+            self._process.close()
+            self._process = WorkerProcess("thence.proofs.infer.finite_worker")
+            self._lost = False
 
     def new_solver(self) -> int:
         self._solvers += 1
@@ -72,40 +85,54 @@ class SolverProcess:
     def tell(self, solver: int, constants: Mapping[str, str], assertions: Sequence[str]) -> None:
         """Declares constants and asserts formulas. Raises: OutOfTime."""
         if constants or assertions:
-            self._ask({"solver": solver, "constants": dict(constants), "assertions": list(assertions)})
+            request = {"solver": solver, "constants": dict(constants), "assertions": list(assertions)}
+            self._ask(request, self.budget.left * PATIENCE)
 
     def check(self, solver: int, asked: Asked) -> FiniteAnswer:
         """Whether the assumptions can be true together. Raises: OutOfTime."""
-        found = self._check(solver, asked, self.deadline - time.monotonic(), {})
-        if found is None:
-            raise OutOfTime("the time limit is over")
-        return found
+        while True:
+            answer = self._check(solver, asked, self.budget.left, {})
+            if answer["status"] != "unknown":
+                return _read(answer)
+            self.budget.check()
+            if answer["reason"] not in LATE:  # the limit of a solver counts the clock: there may be time left
+                raise OutOfTime(f"a solver gives up: {answer['reason']}")
 
     def try_check(self, solver: int, asked: Asked, seconds: float) -> FiniteAnswer | None:
         """As `check`, or None where the solver does not say it with the effort of so many seconds.
 
         Raises: OutOfTime.
         """
-        return self._check(solver, asked, seconds * PATIENCE, {"effort": int(seconds * 1000 * EFFORT_A_MS)})
+        least = min(seconds, self.budget.left)
+        answer = self._check(solver, asked, least * PATIENCE, {"effort": max(1, int(least * 1000 * EFFORT_A_MS))})
+        if answer["status"] != "unknown":
+            return _read(answer)
+        if least < seconds:  # it had less time than it was to have
+            raise self.budget.over()
+        return None
 
-    def _check(self, solver: int, asked: Asked, seconds: float, limits: Mapping[str, int]) -> FiniteAnswer | None:
+    def _check(self, solver: int, asked: Asked, seconds: float, limits: Mapping[str, int]) -> dict[str, Any]:
+        """The answer within so many seconds by the clock, and within other limits. Raises: OutOfTime."""
         self.checks += 1
-        limit = max(1, int(min(seconds, self.deadline - time.monotonic()) * 1000))
         question = {"solver": solver, "assume": asked.assume, "values": asked.values}
-        answer = self._ask({**question, "timeout_ms": limit, **limits})
-        if answer["status"] == "unknown":
-            return None
-        values = answer.get("values")
-        core = answer.get("core", ())
-        assert isinstance(core, list | tuple)
-        return FiniteAnswer(values if isinstance(values, dict) else None, tuple(core))
+        return self._ask({**question, "timeout_ms": max(1, int(seconds * 1000)), **limits}, seconds)
 
-    def _ask(self, request: Mapping[str, object]) -> dict[str, object]:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise OutOfTime("the time limit is over")
+    def _ask(self, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer; the process is lost where there is none in twice as many seconds by the clock, and some more."""
+        self.budget.check()
+        started = time.monotonic()
         try:
-            answer = self._process.ask(request, left + GRACE_S)
+            return self._process.ask(request, 2 * seconds + GRACE_S)
         except (WorkerDied, WorkerLate) as lost:
+            self._lost = True
+            if isinstance(lost, WorkerLate):
+                self._of_others_s += time.monotonic() - started  # by the clock: it does not say what it took
+            self._process.kill()
             raise OutOfTime(str(lost) or "a solver did not answer in time") from lost
-        return answer
+
+
+def _read(answer: Mapping[str, Any]) -> FiniteAnswer:
+    values = answer.get("values")
+    core = answer.get("core", ())
+    assert isinstance(core, list | tuple)
+    return FiniteAnswer(values if isinstance(values, dict) else None, tuple(core))

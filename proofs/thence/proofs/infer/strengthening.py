@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Ended, Lost
+from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, generalized, linked, rows_of
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
@@ -62,6 +63,9 @@ REFUSALS = 300
 HASTY_S = 0.4
 """Time limit of the search for a run against a clause that is new. Most runs that there are, are found in less."""
 
+FIRST_VARIABLES = 3
+"""Clauses have at most so many variables at first."""
+
 VARIABLES = 4
 """Limit on the variables of a clause, unless a goal has more."""
 
@@ -79,12 +83,14 @@ class Proposals:
     """Templates with what some samples show of them, made as they are needed.
 
     All samples refuse clauses; the templates learn from the first ones, and from those that refused a clause.
+    What takes long raises `OutOfTime` once the budget is spent.
     """
 
     machine: ir.Machine
     vocabulary: Vocabulary
     samplers: list[Sampler]
     chance: random.Random
+    budget: Budget
     levels: list[list[Rows]] = field(default_factory=list)
     learnt: list[Structure] = field(default_factory=list)
     learnt_by: list[int] = field(default_factory=list)
@@ -101,7 +107,10 @@ class Proposals:
     def level(self, variables: int) -> list[Rows]:
         """The templates with so many variables, with all that there is to learn."""
         while len(self.levels) < variables:
-            made = [rows_of(each) for each in templates(self.vocabulary, sorts_of(self.machine), len(self.levels) + 1)]
+            made: list[Rows] = []
+            for each in templates(self.vocabulary, sorts_of(self.machine), len(self.levels) + 1):
+                self.budget.check()
+                made.append(rows_of(each))
             self.levels.append(made)
             self.learnt_by.append(0)
         level = self.levels[variables - 1]
@@ -109,7 +118,7 @@ class Proposals:
         if variables >= MANY and self.learnt_by[variables - 1] == 0:
             new = [*self.learnt[: self.first : THINNED], *self.learnt[self.first :]]
         for rows in level:
-            rows.learn(new)
+            rows.learn(new, self.budget.check)
         self.learnt_by[variables - 1] = len(self.learnt)
         return level
 
@@ -129,6 +138,7 @@ class Proposals:
 
     def refusal(self, formula: ir.Expr, among: Iterable[Structure] | None = None) -> Structure | None:
         """A sample, or one of other states, in which the formula is false."""
+        self.budget.check()
         if formula not in self.functions:
             self.functions[formula] = compiled(formula, ())
         function = self.functions[formula]
@@ -140,6 +150,7 @@ class Proposals:
         found: dict[Clause, None] = dict.fromkeys(self.unique)
         for variables in range(1, SHORT_OVER + 1):
             for rows in self.level(variables):
+                self.budget.check()
                 if len(rows.template.atoms) <= SHORT_ATOMS:
                     found.update(dict.fromkeys(rows.short_clauses()))
         return sorted(found, key=lambda clause: clause.weight)
@@ -150,7 +161,7 @@ class Proposals:
             found: dict[Clause, Denial] = {}
             for number in range(1 if variables == 2 else variables, variables + 1):
                 for rows in self.level(number):
-                    for denial in rows.denials(state, self.chance):
+                    for denial in rows.denials(state, self.chance, self.budget.check):
                         before = found.get(denial.clause, denial)
                         found[denial.clause] = denial if denial.doubt < before.doubt else before
             yield sorted(found.values(), key=lambda denial: denial.doubt)
@@ -162,7 +173,8 @@ class Strengthening:
 
     `dead` has the clauses that were given up; `undenied` those of them that are lost from a state which no clause over
     `most_variables` variables denies. `must` has those of the others that deny states of larger universes: whether one
-    can do without these, no universe here says.
+    can do without these, no universe here says. Where a goal is stuck, and `may_be_loose`, clauses get `loose`: they
+    may say of different elements what nothing else connects.
     """
 
     proposals: Proposals
@@ -178,7 +190,9 @@ class Strengthening:
     undenied: set[ir.Expr] = field(default_factory=set)
     looked_at: set[ir.Expr] = field(default_factory=set)
     cores: dict[tuple[int, Goal], set[ir.Expr]] = field(default_factory=dict)
-    most_variables: int = 3
+    most_variables: int = FIRST_VARIABLES
+    may_be_loose: bool = False
+    loose: bool = False
     ask: Callable[[Goal, Lost, tuple[Denial, ...]], Answer] | None = None
     largest: FiniteSteps | None = None
     last: Goal | None = None
@@ -340,6 +354,10 @@ class Strengthening:
             elif not isinstance(goal, Precondition) and goal in self.wanted:
                 self.undenied.add(goal)
                 self.give_up(goal)
+            elif self.may_be_loose and not self.loose:
+                self.loose, self.most_variables = True, FIRST_VARIABLES
+                self.dead -= self.undenied
+                self.undenied.clear()
             else:
                 return Stuck(goal, state)
 
@@ -410,7 +428,10 @@ class Strengthening:
         return tuple(found.values())
 
     def _is_offered(self, clause: Clause) -> bool:
-        return len(clause.literals) <= LITERALS and clause.connected and clause.formula not in self.dead
+        return len(clause.literals) <= LITERALS and self._belongs_together(clause) and clause.formula not in self.dead
+
+    def _belongs_together(self, clause: Clause) -> bool:
+        return clause.connected or (self.loose and clause.connected_by_difference)
 
     @property
     def limit(self) -> int:
@@ -488,6 +509,7 @@ class Strengthening:
         for variables, denials in enumerate(self.proposals.denials(state, self.most_variables), 2):
             offered = [denial for denial in denials if self._is_offered(denial.clause)]
             if offered:
+                offered.sort(key=lambda denial: not denial.clause.connected)
                 yield from offered[: 1 if variables < MANY else AT_ONCE]
                 return
 

@@ -189,6 +189,13 @@ class Worker:
         self._process: WorkerProcess | None = None
         self._starting = Lock()
         self._killed = False
+        self._of_others_s = 0.0
+
+    @property
+    def processor_s(self) -> float:
+        """The processor time that questions took; of a question without an answer, the time by the clock."""
+        process = self._process
+        return self._of_others_s + (0.0 if process is None else process.processor_s)
 
     def ask(self, request: SolverRequest) -> Answer:
         """The answer, or `unknown` once the deadline is over or the process has died."""
@@ -201,6 +208,7 @@ class Worker:
         except WorkerDied as lost:
             reason = str(lost)
         except WorkerLate:
+            self._of_others_s += time.monotonic() - started
             reason = f"killed after {time.monotonic() - started:.1f} s"
         else:
             found = {goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()}
@@ -228,9 +236,10 @@ class Worker:
 
     def close(self) -> None:
         """Kills the process, if there is one."""
-        if self._process is not None:
-            self._process.close()
-        self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            self._of_others_s += process.processor_s
+            process.close()
 
 
 class SolverPool:
@@ -269,6 +278,11 @@ class SolverPool:
         self._threads.shutdown(wait=True)
         for worker in self._workers:
             worker.close()
+
+    @property
+    def processor_s(self) -> float:
+        """The processor time that the solvers took."""
+        return sum(worker.processor_s for worker in self._workers)
 
     def ask(self, request: SolverRequest, *, anew: bool = False) -> Answer:
         """Waits for one answer. `anew`: the memory is not asked."""

@@ -340,7 +340,7 @@ def main() -> None:
     """Serves requests until standard input ends."""
     limit_memory()
     for line in sys.stdin:
-        print(json.dumps(answer(json.loads(line))), flush=True)
+        print(json.dumps({**answer(json.loads(line)), "processor_s": time.process_time()}), flush=True)
 
 
 if __name__ == "__main__":

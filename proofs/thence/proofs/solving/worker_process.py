@@ -34,7 +34,10 @@ class WorkerLate(Exception):
 
 
 class WorkerProcess:
-    """One process. Not shared between threads, apart from `kill`."""
+    """One process. Not shared between threads, apart from `kill`.
+
+    `processor_s`: the processor time that it had taken when it last said so.
+    """
 
     def __init__(self, module: str) -> None:
         self._process = subprocess.Popen(
@@ -47,6 +50,7 @@ class WorkerProcess:
         )
         self._buffer = b""
         self._number = 0
+        self.processor_s = 0.0
 
     @property
     def pid(self) -> int:
@@ -72,6 +76,7 @@ class WorkerProcess:
             raise self._died() from error
         answer = self._answer(started + limit_s + len(line) / 1_000_000)
         assert answer["id"] == self._number
+        self.processor_s = answer.pop("processor_s", self.processor_s)
         return answer
 
     def _answer(self, deadline: float) -> dict[str, Any]:

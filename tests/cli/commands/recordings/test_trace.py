@@ -136,6 +136,22 @@ def test_a_recording_without_a_delivery_has_no_verdict(
     assert (done.code, "nothing was delivered: no verdict" in done.out) == (3, True)
 
 
+def test_a_phantom_is_said_where_nothing_else_is_wrong(thence: Thence, tmp_path: Path) -> None:
+    wrong = {"event": "deliver", "process": 0, "message": "a"}
+    good = {"event": "deliver", "process": 2, "message": "a"}
+    (tmp_path / "run").write_text("".join(f"{json.dumps(line)}\n" for line in (*RUN[:2], good, wrong)))
+    done = thence("trace", "check", "run")
+    assert (done.code, done.out.splitlines()[0]) == (1, "run: phantom (3 events)")
+
+
+def test_what_is_inferred_is_not_written_where_that_is_lost(thence: Thence, tmp_path: Path) -> None:
+    for to in ("ndjson", "itf"):
+        assert thence("trace", "convert", SAMPLES / "shiviz.log", "--to", to, "-o", to).code == 0
+        assert thence("trace", "check", to).code == 3
+    done = thence("trace", "convert", SAMPLES / "shiviz.log", "--to", "shiviz", "-o", "again")
+    assert (done.code, (tmp_path / "again").exists()) == (2, False)
+
+
 def test_every_finding_has_a_picture(thence: Thence, tmp_path: Path) -> None:
     gone = [{"event": "deliver", "process": 2, "message": "c"}]
     for name, events in {"late": [*gone, {"event": "deliver", "process": 2, "message": "a"}], "gap": gone}.items():

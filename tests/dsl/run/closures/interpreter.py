@@ -63,7 +63,8 @@ def _body(parameters: tuple[str, ...], run: Executor) -> Body:
 
 @dataclass(slots=True)
 class Compared(Interpreter):
-    """The interpreter; every step is also taken by closures, and must be the very same.
+    """The interpreter; every step is also taken by closures, and must be the very same. What a step decides is what its
+    guards say where it is observed.
 
     Attributes:
         steps: the number of steps that were compared; of these, how many are faults, and how many are observed.
@@ -74,6 +75,7 @@ class Compared(Interpreter):
 
     def __post_init__(self) -> None:
         self.visited = [] if self.visited is None else self.visited
+        self.decided = []
         Interpreter.__post_init__(self)
         self._second = ByClosures(self.protocol, self.processes, self.tree, [])
 
@@ -100,6 +102,8 @@ class Compared(Interpreter):
             chosen = None if choices is None else (choices.options, choices.chosen)
             return came, tuple(by.visited), chosen
 
+        assert self.decided is not None
+        self.decided.clear()
         for observed in (False, True):
             scripts = [None if choices is None else Choices(choices.script) for _ in range(2)]
             first, second = (
@@ -109,6 +113,8 @@ class Compared(Interpreter):
             self.steps[0] += 1
             self.steps[1] += isinstance(first[0], str)
             self.steps[2] += not isinstance(first[0], str) and bool(first[0].guards)
+        if isinstance(first[0], Step):
+            assert [(each.statement, each.outcome) for each in first[0].guards] == self.decided
         self._in_descending_order(process, state, cause)
         return Interpreter.step(self, process, state, cause, reactions, choices, observe=observe)
 

@@ -34,7 +34,9 @@ def infer(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="Do without this invariant of the file, or without 'all'. Repeatable."),
     ] = None,
-    timeout: Annotated[float, typer.Option(min=1.0, help="The time limit for each machine, in seconds.")] = 120.0,
+    timeout: Annotated[
+        float, typer.Option(min=1.0, help="The time limit for each machine, in seconds of processor time.")
+    ] = 120.0,
     seed: Seed = 0,
     write: Annotated[bool, typer.Option("--write", help="Put what was found and proved into the file.")] = False,
     resume: Annotated[
@@ -231,6 +233,7 @@ def _json(found: Inference) -> Mapping[str, Any]:
         "verdict": "refuted" if refuted else "proved" if found.proved else "unknown",
         "reason": found.reason,
         "seconds": round(found.seconds, 3),
+        "processor_seconds": round(found.processor_seconds, 3),
         "resumed": dict(found.facts),
         "refuted": refuted,
         "invariants": [

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from itertools import combinations, pairwise
 
-from llvmlite import ir
-
+from thence.proofs.native.code import assembly
+from thence.proofs.native.code.assembly import I64, POINTER, VOID
 from thence.proofs.native.code.cells import Shared
-from thence.proofs.native.code.emit import FALSE, I64, POINTER, TRUE, VOID, Emitter, Value, define
+from thence.proofs.native.code.emit import FALSE, TRUE, Emitter, Value, define
 from thence.proofs.native.code.packed import Packed
 from thence.proofs.native.layout import WORD, Layout
 from thence.proofs.native.symmetry import Permutation, inverse
@@ -190,15 +190,16 @@ class Canonical:
 
     def _order(self, emit: Emitter, signatures: list[Value], permutation: Permutation) -> Value:
         """The signatures in the order in which a permutation puts them, as one number."""
-        kind = ir.IntType(WORD * len(signatures))
-        order: Value = ir.Constant(kind, 0)
+        kind = f"i{WORD * len(signatures)}"
+        order = assembly.Value(kind, "0")
         for signature, name in zip(signatures, permutation, strict=True):
-            wide = emit.builder.shl(emit.builder.zext(signature, kind), ir.Constant(kind, WORD * name))
+            place = assembly.Value(kind, str(WORD * name))
+            wide = emit.builder.binary("shl", emit.builder.zext(signature, kind), place)
             order = emit.builder.or_(order, wide)
         return order
 
     def _less(self, emit: Emitter, left: Value, right: Value) -> Value:
-        less: Value = ir.Constant(ir.IntType(1), 0)
+        less: Value = FALSE
         for at in reversed(range(self.layout.words)):
             one, two = emit.load(left, at), emit.load(right, at)
             further = emit.builder.and_(emit.compare(one, "==", two), less)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from thence.proofs.native.code.assembly import I32, POINTER, VOID
 from thence.proofs.native.code.cells import HOLE, NEVER, Pass, Shared
-from thence.proofs.native.code.emit import I32, POINTER, VOID, Emitter, Value, define
+from thence.proofs.native.code.emit import Emitter, Value, define
 from thence.proofs.native.code.hashing import hash_of
 from thence.proofs.native.code.store import Store
 

@@ -1,4 +1,4 @@
-"""A thin layer over llvmlite's builder: 64-bit numbers, arrays of them, variables, loops and conditions."""
+"""A thin layer over instructions: 64-bit numbers, arrays of them, variables, loops and conditions."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from llvmlite import ir
+from thence.proofs.native.code import assembly
+from thence.proofs.native.code.assembly import I1, I32, I64, POINTER, VOID, Builder, Function
 
 Value: TypeAlias = Any
-"""A value of the generated code; llvmlite has no types of its own."""
+"""A value, a function or the module of the generated code."""
 
-I1 = ir.IntType(1)
-I32 = ir.IntType(32)
-I64 = ir.IntType(64)
-POINTER = ir.PointerType()
-VOID = ir.VoidType()
-TRUE, FALSE = ir.Constant(I1, 1), ir.Constant(I1, 0)
-NOWHERE = ir.Constant(POINTER, None)
+TRUE, FALSE = assembly.Value(I1, "true"), assembly.Value(I1, "false")
+NOTHING = assembly.Value(I32, "0")
+"""Zero, in 32 bits."""
+
+NOWHERE = assembly.Value(POINTER, "null")
 """The null pointer."""
+
+_WORD = (1 << 64) - 1
 
 
 class Emitter:
@@ -26,50 +27,48 @@ class Emitter:
 
     def __init__(self, function: Value) -> None:
         self.function = function
-        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.builder = Builder(function)
 
     # --- numbers -----------------------------------------------------------------------------
 
     def number(self, value: Value | int) -> Value:
         """A constant, or the value as it is."""
-        return ir.Constant(I64, value & (1 << 64) - 1) if isinstance(value, int) else value
+        return assembly.Value(I64, str(int(value) & _WORD)) if isinstance(value, int) else value
 
     def add(self, left: Value | int, right: Value | int) -> Value:
-        return self.builder.add(self.number(left), self.number(right))
+        return self.builder.binary("add", self.number(left), self.number(right))
 
     def sub(self, left: Value | int, right: Value | int) -> Value:
-        return self.builder.sub(self.number(left), self.number(right))
+        return self.builder.binary("sub", self.number(left), self.number(right))
 
     def mul(self, left: Value | int, right: Value | int) -> Value:
-        return self.builder.mul(self.number(left), self.number(right))
+        return self.builder.binary("mul", self.number(left), self.number(right))
 
     def both(self, left: Value | int, right: Value | int) -> Value:
-        return self.builder.and_(self.number(left), self.number(right))
+        return self.builder.binary("and", self.number(left), self.number(right))
 
     def either(self, left: Value | int, right: Value | int) -> Value:
-        return self.builder.or_(self.number(left), self.number(right))
+        return self.builder.binary("or", self.number(left), self.number(right))
 
     def differing(self, left: Value | int, right: Value | int) -> Value:
-        return self.builder.xor(self.number(left), self.number(right))
+        return self.builder.binary("xor", self.number(left), self.number(right))
 
     def inverse(self, value: Value | int) -> Value:
         return self.builder.not_(self.number(value))
 
     def up(self, value: Value | int, by: Value | int) -> Value:
-        return self.number(value) if by == 0 else self.builder.shl(self.number(value), self.number(by))
+        return self.number(value) if by == 0 else self.builder.binary("shl", self.number(value), self.number(by))
 
     def down(self, value: Value | int, by: Value | int) -> Value:
-        return self.number(value) if by == 0 else self.builder.lshr(self.number(value), self.number(by))
+        return self.number(value) if by == 0 else self.builder.binary("lshr", self.number(value), self.number(by))
 
     def turn(self, value: Value, by: Value) -> Value:
         """Rotated upwards."""
-        module, name = self.function.module, "llvm.fshl.i64"
-        known = module.globals.get(name) or ir.Function(module, ir.FunctionType(I64, [I64, I64, I64]), name)
-        return self.builder.call(known, [value, value, by])
+        return self.builder.intrinsic("llvm.fshl.i64", I64, [value, value, by])
 
     def ones(self, value: Value) -> Value:
         """How many bits are set."""
-        return self.builder.ctpop(value)
+        return self.builder.intrinsic("llvm.ctpop.i64", I64, [value])
 
     def select(self, condition: Value, then: Value | int, otherwise: Value | int) -> Value:
         return self.builder.select(condition, self.number(then), self.number(otherwise))
@@ -86,74 +85,61 @@ class Emitter:
 
     # --- memory ------------------------------------------------------------------------------
 
-    def place(self, base: Value, at: Value | int, element: Value = I64) -> Value:
+    def place(self, base: Value, at: Value | int, element: str = I64) -> Value:
         """The address of an element of an array."""
-        return self.builder.gep(base, [self.number(at)], source_etype=element)
+        return self.builder.gep(base, self.number(at), element)
 
     def load(self, base: Value, at: Value | int = 0) -> Value:
-        return self.builder.load(self.place(base, at), typ=I64)
+        return self.builder.load(self.place(base, at), I64)
 
     def store(self, value: Value | int, base: Value, at: Value | int = 0) -> None:
         self.builder.store(self.number(value), self.place(base, at))
 
     def pointer(self, base: Value, at: int) -> Value:
         """An address that a cell holds."""
-        return self.builder.inttoptr(self.load(base, at), POINTER)
+        return self.builder.inttoptr(self.load(base, at))
 
     def load32(self, base: Value, at: Value | int) -> Value:
-        return self.builder.zext(self.builder.load(self.place(base, at, I32), typ=I32), I64)
+        return self.builder.zext(self.builder.load(self.place(base, at, I32), I32), I64)
 
     def store32(self, value: Value | int, base: Value, at: Value | int) -> None:
         self.builder.store(self.builder.trunc(self.number(value), I32), self.place(base, at, I32))
 
-    def prefetch(self, base: Value, at: Value | int, element: Value = I64) -> None:
+    def prefetch(self, base: Value, at: Value | int, element: str = I64) -> None:
         """Asks for the element's cache line."""
-        module = self.function.module
-        hint = module.globals.get("llvm.prefetch.p0") or ir.Function(
-            module, ir.FunctionType(VOID, [POINTER, I32, I32, I32]), "llvm.prefetch.p0"
-        )
-        place = self.place(base, at, element)
-        self.builder.call(hint, [place, ir.Constant(I32, 0), ir.Constant(I32, 3), ir.Constant(I32, 1)])
+        hints = [assembly.Value(I32, hint) for hint in ("0", "3", "1")]
+        self.builder.intrinsic("llvm.prefetch.p0", VOID, [self.place(base, at, element), *hints])
 
     def reserve(self, count: int) -> Value:
         """An array on the stack."""
-        with self.builder.goto_entry_block():
-            return self.builder.alloca(I64, size=count)
+        return self.builder.reserve(count)
 
     def table(self, values: Sequence[int], name: str) -> Value:
         """An array of constants, shared by all functions of the module."""
-        module = self.function.module
-        known = module.globals.get(name)
-        if known is None:
-            kind = ir.ArrayType(I64, len(values))
-            known = ir.GlobalVariable(module, kind, name)
-            known.global_constant = True
-            known.linkage = "internal"
-            known.initializer = ir.Constant(kind, [self.number(value) for value in values])
-        return known
+        return self.function.module.table([int(value) & _WORD for value in values], name)
 
     # --- control -----------------------------------------------------------------------------
 
     @contextmanager
     def when(self, condition: Value, likely: bool | None = None) -> Iterator[None]:
         """Only if the condition holds."""
-        with self.builder.if_then(condition, likely=likely):
+        with self.builder.if_then(condition, likely):
             yield
 
     @contextmanager
     def repeat(self, condition: Callable[[], Value]) -> Iterator[Callable[[], None]]:
         """While the condition holds; gives a function that leaves the loop."""
-        head = self.builder.append_basic_block()
-        body = self.builder.append_basic_block()
-        after = self.builder.append_basic_block()
+        head = self.builder.append_block()
+        body = self.builder.append_block()
+        after = self.builder.append_block()
         self.builder.branch(head)
-        self.builder.position_at_end(head)
-        self.builder.cbranch(condition(), body, after)
-        self.builder.position_at_end(body)
+        self.builder.continue_in(head)
+        self.builder.branch_if(condition(), body, after)
+        self.builder.continue_in(body)
         yield lambda: self._jump(after)
-        if not self.builder.block.is_terminated:
+        if not self.builder.block.ended:
             self.builder.branch(head)
-        self.builder.position_at_end(after)
+        self.builder.continue_in(after)
 
     @contextmanager
     def each(self, start: Value | int, end: Value | int) -> Iterator[Value]:
@@ -173,10 +159,7 @@ class Emitter:
 
     def give(self, value: Value | int | None = None) -> None:
         """Returns."""
-        if value is None:
-            self.builder.ret_void()
-        else:
-            self.builder.ret(self.number(value))
+        self.builder.give(None if value is None else self.number(value))
 
 
 class ThreadEmitter(Emitter):
@@ -195,20 +178,12 @@ class ThreadEmitter(Emitter):
 
 
 def define_for_thread(
-    module: Value, name: str, parameters: Sequence[Value], result: Value, *, internal: bool = True
+    module: Value, name: str, parameters: Sequence[str], result: str, *, internal: bool = True
 ) -> ThreadEmitter:
     """A new function that threads call, and its emitter; the cells come before the parameters."""
-    return ThreadEmitter(_function(module, name, [POINTER, POINTER, *parameters], result, internal))
+    return ThreadEmitter(Function(module, name, [POINTER, POINTER, *parameters], result, internal=internal))
 
 
-def define(module: Value, name: str, parameters: Sequence[Value], result: Value, *, internal: bool) -> Emitter:
+def define(module: Value, name: str, parameters: Sequence[str], result: str, *, internal: bool) -> Emitter:
     """A new function and its emitter."""
-    return Emitter(_function(module, name, parameters, result, internal))
-
-
-def _function(module: Value, name: str, parameters: Sequence[Value], result: Value, internal: bool) -> Value:
-    function = ir.Function(module, ir.FunctionType(result, list(parameters)), name)
-    if internal:
-        function.linkage = "internal"
-    function.attributes.add("nounwind")
-    return function
+    return Emitter(Function(module, name, parameters, result, internal=internal))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from thence.proofs.explore.exploration import Storage
+from thence.proofs.native.code.assembly import I64, VOID
 from thence.proofs.native.code.cells import CHUNK, CROWDED, HOLE, Own, Shared
 from thence.proofs.native.code.disk_store import DiskStore
-from thence.proofs.native.code.emit import I64, NOWHERE, TRUE, VOID, ThreadEmitter, Value, define_for_thread
+from thence.proofs.native.code.emit import NOWHERE, TRUE, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.identities import NO_IDENTITY, Identities, UsedIdentities
 from thence.proofs.native.code.local_steps import LocalSteps
 from thence.proofs.native.code.packed import Packed

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -36,10 +37,15 @@ def folder() -> Path | None:
 
 def key_of(text: str, machine: Any) -> str:
     """A hash of everything that the code depends on: what it says, who compiles it, and for which processor."""
-    features = llvm.get_host_cpu_features().flatten()
-    compiler = f"{llvmlite.__version__} {llvm.llvm_version_info}"
-    parts = (FORMAT.decode(), compiler, machine.triple, llvm.get_host_cpu_name(), features, text)
+    parts = (FORMAT.decode(), *_here(), machine.triple, text)
     return sha256("\0".join(parts).encode()).hexdigest()
+
+
+@cache
+def _here() -> tuple[str, str, str]:
+    """The compiler, the processor and its features."""
+    compiler = f"{llvmlite.__version__} {llvm.llvm_version_info}"
+    return compiler, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def recall(key: str) -> bytes | None:

@@ -15,8 +15,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 import llvmlite.binding as llvm
-from llvmlite import ir
 
+from thence.proofs.native.code.assembly import Module
 from thence.proofs.native.code.expansion import Expansion
 from thence.proofs.native.code.kept_code import keep, key_of, recall
 from thence.proofs.native.layout import Layout
@@ -49,26 +49,28 @@ class Kernel:
 
 
 @cache
-def _initialize() -> None:
+def _target() -> tuple[Any, str, str]:
+    """What makes machines for this processor, its name and its features."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def _machine(effort: int = CARE) -> Any:
-    _initialize()
-    features = llvm.get_host_cpu_features().flatten()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=effort
-    )
+    target, name, features = _target()
+    return target.create_target_machine(cpu=name, features=features, opt=effort)
 
 
-def new_module() -> Any:
-    """A module without code. Its triple and data layout are the machine's, or linking it would abort."""
+@cache
+def _described() -> tuple[str, str]:
+    """The triple and the data layout of this machine."""
     machine = _machine()
-    module = ir.Module("explorer")
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    return module
+    return machine.triple, str(machine.target_data)
+
+
+def new_module() -> Module:
+    """A module without code. Its triple and data layout are the machine's, or linking it would abort."""
+    return Module(*_described())
 
 
 def link(module: object) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from thence.proofs.native.code.assembly import I64, POINTER
 from thence.proofs.native.code.cells import (
     BROKEN,
     FLIES,
@@ -17,7 +18,7 @@ from thence.proofs.native.code.cells import (
     Own,
     Shared,
 )
-from thence.proofs.native.code.emit import I64, POINTER, ThreadEmitter, Value, define_for_thread
+from thence.proofs.native.code.emit import ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.findings import Findings
 from thence.proofs.native.code.history import Delivery, HistoryCode, TakenStep
 from thence.proofs.native.code.packed import Packed, position_on_network

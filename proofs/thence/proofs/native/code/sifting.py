@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from thence.proofs.native.code.assembly import POINTER, VOID
 from thence.proofs.native.code.cells import HOLE, Job, Shared
-from thence.proofs.native.code.emit import POINTER, VOID, Value, define
+from thence.proofs.native.code.emit import Value, define
 from thence.proofs.native.code.hashing import hash_of
 from thence.proofs.native.code.packed import Packed
 from thence.proofs.native.layout import Layout

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from llvmlite import ir
-
+from thence.proofs.native.code.assembly import I32, I64, POINTER, VOID
 from thence.proofs.native.code.canonical import Canonical
 from thence.proofs.native.code.cells import BLOCK, HOLE, RING, Own, Shared
-from thence.proofs.native.code.emit import I32, I64, POINTER, VOID, Emitter, Value, define
+from thence.proofs.native.code.emit import NOTHING, TRUE, Emitter, Value, define
 from thence.proofs.native.code.hashing import hash_of
 from thence.proofs.native.code.recent import give_if_recent
 from thence.proofs.native.code.sifting import define_sift
@@ -66,10 +65,10 @@ class Store:
         tag = self._tag(emit, mixed, mask)
         emit.store(emit.both(mixed, mask), place)
         builder = emit.builder
-        with emit.repeat(lambda: ir.Constant(ir.IntType(1), 1)):
+        with emit.repeat(lambda: TRUE):
             cell = emit.place(index, emit.load(place), I32)
             seen = emit.reserve(1)
-            emit.store(builder.zext(builder.load_atomic(cell, "acquire", 4, typ=I32), I64), seen)
+            emit.store(builder.zext(builder.load_atomic(cell, "acquire", 4, I32), I64), seen)
             with emit.when(emit.compare(emit.load(seen), "==", 0)):
                 with emit.when(emit.compare(emit.load(own, Own.NEXT), "==", emit.load(own, Own.LAST)), likely=False):
                     self._take_block(emit, shared, own)
@@ -79,12 +78,12 @@ class Store:
                     emit.store(word, row, at)
                 self._note(emit, shared, own, entry, fresh)
                 claimed = builder.trunc(self._entry(emit, fresh, mixed, mask), I32)
-                answer = builder.cmpxchg(cell, ir.Constant(I32, 0), claimed, "acq_rel", "acquire")
-                with emit.when(builder.extract_value(answer, 1)):
+                there, is_ours = builder.cmpxchg(cell, NOTHING, claimed, "acq_rel", "acquire")
+                with emit.when(is_ours):
                     emit.store(emit.add(fresh, 1), own, Own.NEXT)
                     emit.give()
                 emit.store32(HOLE, emit.pointer(shared, Shared.PARENTS), fresh)
-                emit.store(builder.zext(builder.extract_value(answer, 0), I64), seen)
+                emit.store(builder.zext(there, I64), seen)
             known = emit.differing(emit.load(seen), tag)
             with emit.when(emit.compare(known, "<=", mask)):
                 row = self._row(emit, states, emit.sub(known, 1))
@@ -199,8 +198,8 @@ class Store:
 
                 def taken() -> Value:
                     cell = emit.place(index, emit.load(place), I32)
-                    answer = emit.builder.cmpxchg(cell, ir.Constant(I32, 0), entered, "monotonic", "monotonic")
-                    return emit.builder.not_(emit.builder.extract_value(answer, 1))
+                    _, is_free = emit.builder.cmpxchg(cell, NOTHING, entered, "monotonic", "monotonic")
+                    return emit.builder.not_(is_free)
 
                 with emit.repeat(taken):
                     emit.store(emit.both(emit.add(emit.load(place), 1), mask), place)

@@ -7,8 +7,9 @@ order: when a state is expanded, all states that lead to it have been, and that 
 
 from __future__ import annotations
 
+from thence.proofs.native.code.assembly import I32, POINTER, VOID
 from thence.proofs.native.code.cells import HOLE, Own, Shared, Sweep
-from thence.proofs.native.code.emit import I32, POINTER, VOID, Emitter, Value, define
+from thence.proofs.native.code.emit import Emitter, Value, define
 from thence.proofs.native.code.packed import Packed
 from thence.proofs.native.code.store import Store
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from thence.proofs.native.code.assembly import I64, POINTER, VOID
 from thence.proofs.native.code.cells import MORE, Own, Shared
-from thence.proofs.native.code.emit import I64, NOWHERE, POINTER, VOID, ThreadEmitter, Value, define_for_thread
+from thence.proofs.native.code.emit import NOWHERE, ThreadEmitter, Value, define_for_thread
 from thence.proofs.native.code.local_steps import ASKED, FAULT, REFUSED, LocalSteps
 from thence.proofs.native.code.packed import Packed, head_on_network
 from thence.proofs.native.code.store import Store

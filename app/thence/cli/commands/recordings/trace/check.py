@@ -134,7 +134,7 @@ def _followed(session: Session, path: str) -> Output:
         pass
     result = Recording.of(following.result(time.perf_counter() - started))
     wrong = [f"{count:,} {kind}" for kind, count in sorted(following.found.items())]
-    said = ", ".join(wrong) or ("nothing is wrong so far" if following.deliveries else result.facts["unknown"])
+    said = ", ".join(wrong) or result.facts.get("unknown", "nothing is wrong so far")
     left = following.undelivered
     numbers = (
         f"{counted(following.events, 'event')}, {left:,} {'delivery' if left == 1 else 'deliveries'} still to come"
@@ -181,6 +181,7 @@ def _line(result: Recording) -> str:
         return f"{printable(result.subject)}: {facts['unknown']}"
     wrong = [f"not {name}" for name in ("causal", "fifo") if not facts[name]]
     wrong += [name for name in ("stuck", "duplicate") if facts[name]]
+    wrong += ["phantom"] * bool(facts["detail"]["phantoms"])
     said = ", ".join(wrong) or "causal, FIFO, all delivered once"
     if not wrong and not facts["detail"]["deliveries"]:
         said = "nothing was delivered: no verdict"

@@ -34,6 +34,10 @@ def _converted(files: Sequence[str], output: str, to: str, format_: str | None, 
     if len(files) > 1 and not merge:
         raise BadInput("one file is converted at a time; --merge takes several as logs of one run")
     trace = read_merged(files) if merge else read(files[0], format_)
+    if to == "shiviz" and trace.header.get("inferred") is True:
+        raise BadInput(
+            "sends and deliveries are inferred from clocks, which a ShiViz log cannot say; --to ndjson or itf"
+        )
     text = written(trace, to)
     if text is None:
         check_writable(output)

@@ -1,0 +1,54 @@
+"""The time limit of a search: processor time, its own and that of its solvers.
+
+A busy machine takes longer by the clock, and asks the same questions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+
+class OutOfTime(Exception):
+    """The time limit is over, or a solver does not answer."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """How much processor time a search may take, in seconds. What a solver took counts once it has answered."""
+
+    seconds: float
+    _meters: list[Callable[[], float]] = field(default_factory=list)
+    _started: float = field(default_factory=time.process_time)
+
+    def count(self, meter: Callable[[], float]) -> None:
+        """Counts from now on what else takes time, by a meter in seconds."""
+        before = meter()
+        self._meters.append(lambda: meter() - before)
+
+    def part(self, seconds: float) -> Budget:
+        """The same time, with another limit."""
+        return replace(self, seconds=seconds)
+
+    @property
+    def spent(self) -> float:
+        return time.process_time() - self._started + sum(meter() for meter in self._meters)
+
+    @property
+    def left(self) -> float:
+        """In seconds; negative where the limit is over."""
+        return self.seconds - self.spent
+
+    def at_most(self, limit_ms: int) -> int:
+        """The limit of a question, in ms, or what is left, if that is less. Raises: OutOfTime."""
+        self.check()
+        return max(1, min(limit_ms, int(self.left * 1000)))
+
+    def check(self) -> None:
+        """Raises: OutOfTime, where the limit is over."""
+        if self.left <= 0:
+            raise self.over()
+
+    def over(self) -> OutOfTime:
+        return OutOfTime(f"the time limit is over, {self.spent:.0f} s of processor time")

@@ -1,0 +1,107 @@
+"""The time limit of a search is kept, and counts processor time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from thence.proofs.infer.budget import Budget, OutOfTime
+from thence.proofs.infer.solver_process import Asked, SolverProcess
+
+HOLES = 8
+"""So many pigeonholes: a solver does not decide in seconds whether one more pigeon fits in."""
+
+
+def spend(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def pigeons(process: SolverProcess, holes: int) -> int:
+    solver = process.new_solver()
+    sits = [[f"p{pigeon}_{hole}" for hole in range(holes)] for pigeon in range(holes + 1)]
+    somewhere = [f"(or {' '.join(row)})" for row in sits]
+    alone = [
+        f"(not (and {sits[one][hole]} {sits[other][hole]}))"
+        for hole in range(holes)
+        for one in range(holes + 1)
+        for other in range(one)
+    ]
+    process.tell(solver, {name: "Bool" for row in sits for name in row}, [*somewhere, *alone])
+    return solver
+
+
+def test_waiting_is_not_counted() -> None:
+    budget = Budget(10.0)
+    time.sleep(0.3)
+    assert budget.spent < 0.2
+    spend(0.3)
+    assert 0.3 <= budget.spent < 1.0 and budget.left == pytest.approx(10.0 - budget.spent, abs=0.1)
+
+
+def test_what_others_take_counts_from_when_they_are_named() -> None:
+    taken = [5.0]
+    budget = Budget(10.0)
+    budget.count(lambda: taken[0])
+    part = budget.part(3.0)
+    assert budget.spent < 1.0
+    taken[0] += 4.0
+    assert 4.0 <= budget.spent < 5.0 and part.left < 0 < budget.left
+    budget.check()
+    with pytest.raises(OutOfTime, match=r"time limit is over, 4 s"):
+        part.check()
+
+
+def test_a_question_has_what_is_left() -> None:
+    budget = Budget(2.0)
+    assert budget.at_most(500) == 500
+    assert 1_000 < budget.at_most(5_000) <= 2_000
+    budget.seconds = 0.0
+    with pytest.raises(OutOfTime):
+        budget.at_most(500)
+
+
+def test_the_time_of_a_solver_counts() -> None:
+    budget = Budget(60.0)
+    with SolverProcess(budget) as process:
+        process.check(pigeons(process, 2), Asked((), ()))
+        own = budget.spent
+        process.check(pigeons(process, HOLES), Asked((), ()))
+        assert budget.spent > own + 0.05
+
+
+def test_a_hard_question_ends_with_the_time_and_the_process_is_there_for_others() -> None:
+    budget = Budget(2.0)
+    with SolverProcess(budget) as process:
+        hard = pigeons(process, HOLES + 3)
+        with pytest.raises(OutOfTime, match="the time limit is over"):
+            process.check(hard, Asked((), ()))
+        assert 2.0 <= budget.spent < 5.0
+        budget.seconds = 60.0
+        process.renew()
+        assert process.check(pigeons(process, 2), Asked((), ())).values is None
+
+
+def test_a_question_that_had_less_time_than_it_was_to_have_is_not_answered() -> None:
+    with SolverProcess(Budget(600.0)) as process:
+        hard = pigeons(process, HOLES + 3)
+        assert process.try_check(hard, Asked((), ()), 0.2) is None
+        process.budget.seconds = process.budget.spent + 0.2
+        with pytest.raises(OutOfTime):
+            process.try_check(hard, Asked((), ()), 2.0)
+
+
+def test_a_killed_process_is_replaced() -> None:
+    budget = Budget(60.0)
+    with SolverProcess(budget) as process:
+        process.check(pigeons(process, 2), Asked((), ()))
+        process.kill()
+        with pytest.raises(OutOfTime):
+            process.check(pigeons(process, 2), Asked((), ()))
+        budget.seconds = 60.0
+        with pytest.raises(OutOfTime, match="died"):
+            process.check(pigeons(process, 2), Asked((), ()))
+        process.renew()
+        assert process.check(pigeons(process, 2), Asked((), ())).values is None
