@@ -47,7 +47,7 @@ def test_both_solvers_answer(pool: SolverPool) -> None:
     ],
 )
 def test_cvc5_knows_what_a_text_speaks_of(pool: SolverPool, declared: str, asserted: str) -> None:
-    """It is asked in a logic with as little as the text needs, and refuses what is not in it."""
+    """It is asked in a logic without numbers where a text has none, and refuses what is not in its logic."""
     for stated, status in ((asserted, "unsat"), (f"(=> {asserted} false)", "sat")):
         answer = pool.ask(Check("cvc5", f"(set-logic ALL)\n{declared}(assert {stated})(check-sat)\n", 5_000, 0))
         assert (answer.status, answer.reason) == (status, "")

@@ -126,9 +126,9 @@ def check_with_cvc5(
 
 
 def _logic(text: str) -> str:
-    """The logic of an obligation's text, with no more theories than it needs: cvc5 makes ready for each one, and
-    refuses a text that is not in its logic."""
-    return "UFLIA" if _NUMBER.search(text) else "UF"
+    """The logic of an obligation's text. Where it has no numbers, cvc5 need not make ready for them; it refuses a text
+    that is not in its logic."""
+    return "ALL" if _NUMBER.search(text) else "UF"
 
 
 def _invoked(parser: Any, solver: Any, symbols: Any) -> str:
