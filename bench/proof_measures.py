@@ -25,8 +25,8 @@ PLANTED = ("mf", "hybrid_basic")
 
 EDITS = {
     "hybrid_basic": (
-        "invariant flag_ok:",
-        "invariant flag_okay: forall m. flagged(m) implies sent(m)\n  invariant flag_ok:",
+        "invariant permit_ok:",
+        "invariant flag_okay: forall m. flagged(m) implies sent(m)\n  invariant permit_ok:",
     ),
     "mf": ("invariant life:", "invariant living: forall m. network_sent(m) implies sent(m)\n  invariant life:"),
 }
