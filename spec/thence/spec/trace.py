@@ -46,7 +46,7 @@ MOST_UNPACKED_BYTES: Final = 1 << 30
 """A compressed recording is read up to this size: a small file must not fill the memory."""
 
 CONDITIONS: Final[Mapping[str, tuple[str | bool, ...]]] = {
-    "channels": ("fifo", "reordering"),
+    "channels": ("fifo", "reordering", "lossy"),
     "duplication": (True, False),
     "loss": (True, False),
     "delivery": ("unicast", "multicast", "broadcast"),

@@ -138,6 +138,25 @@ def test_another_order_of_events_at_different_processes(library: Library) -> Non
     assert merged.verdict == "conforming"
 
 
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ({}, (False, False, False)),
+        ({"channels": "fifo"}, (False, False, False)),
+        ({"channels": "reordering"}, (True, False, False)),
+        ({"channels": "lossy"}, (True, True, True)),
+        ({"loss": True}, (False, False, True)),
+        ({"duplication": True}, (False, True, False)),
+    ],
+)
+def test_what_a_header_says_of_the_network(
+    library: Library, header: dict[str, object], expected: tuple[bool, bool, bool]
+) -> None:
+    partial = PartialObservationReplay(library("lamport_mutex"), 3)
+    found = partial.conditions(Execution(3, (Send(0, "a", (1,)), Deliver(1, "a"))), header)
+    assert (found.reordering, found.duplicating, found.lossy) == expected
+
+
 def test_a_refusal_says_what_why_and_with_which_values(library: Library) -> None:
     events = (Send(0, "first", (1,)), Send(0, "second", (1,)), Deliver(1, "second"), Deliver(1, "first"))
     partial = PartialObservationReplay(library("rst"), 3)

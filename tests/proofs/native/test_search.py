@@ -90,13 +90,14 @@ def test_steps_are_learned_while_others_expand(
     one, learned = explored(1), []
     learn = search.NativeSearch._learn
 
-    def expand(team: workers.Team, count: int, meanwhile: Callable[[], None]) -> None:
+    def expand(team: workers.Team, count: int, meanwhile: Callable[[], None] | None) -> None:
         def noted() -> None:
             before = len(counted)
+            assert meanwhile is not None
             meanwhile()
             learned.append(len(counted) - before)
 
-        expanded(team, count, noted)
+        expanded(team, count, meanwhile and noted)
 
     def counting(self: search.NativeSearch, wanted: Iterable[int]) -> None:
         counted.extend(wanted)

@@ -99,13 +99,14 @@ class PartialObservationReplay:
         Where arrivals are logged, a message that arrives twice shows duplication. Otherwise the header states it.
         """
         network, said = self.protocol.network, header or {}
+        channels = said.get("channels")
         arrivals = Counter((event.process, event.message, event.sender)
                            for event in execution.events if isinstance(event, Receive))  # fmt: skip
-        repeated = max(arrivals.values()) > 1 if arrivals else said.get("duplication") is True
+        repeated = max(arrivals.values()) > 1 if arrivals else (said.get("duplication") is True or channels == "lossy")
         return Conditions(
-            reordering=network.reordering or said.get("channels") == "reordering",
+            reordering=network.reordering or channels in ("reordering", "lossy"),
             duplicating=network.duplicating or repeated,
-            lossy=network.lossy or said.get("loss") is True,
+            lossy=network.lossy or said.get("loss") is True or channels == "lossy",
             ordered=ordered,
         )
 

@@ -180,7 +180,7 @@ class NativeSearch:
         shared[Shared.CURSOR], shared[Shared.END] = start, end
         shared[Shared.STEPS], shared[Shared.STEPS_MASK] = table.entries.array.address, table.entries.mask
         shared[Shared.OPERATIONS], shared[Shared.PACKETS] = table.operations.array.address, table.packets.address
-        self.team.expand(end - start, self._learn_asked)
+        self.team.expand(end - start, self._learn_asked if self.asked else None)
         return self._collect()
 
     def _collect(self) -> list[int]:

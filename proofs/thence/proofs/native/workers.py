@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Thread
+from time import sleep
 
 from thence.proofs.native.code.cells import FINDINGS, MOST_INVARIANTS, NEVER, RECENT_STEPS, RING, Own
 from thence.proofs.native.code.kernel import Kernel
@@ -27,6 +28,9 @@ WORTH_OPTIMISING = 1 << 16
 
 _WORTH_SHARING = 1 << 11
 """Fewest states that are shared among threads."""
+
+_A_MOMENT = 20e-6
+"""Seconds between two looks at whether a thread has begun."""
 
 
 @dataclass(slots=True)
@@ -131,8 +135,9 @@ class Team:
         """Whether threads can expand while the calling thread does something else."""
         return self.pool is not None
 
-    def expand(self, count: int, meanwhile: Callable[[], None]) -> None:
-        """Expands the states, so many, that the cells tell; the calling thread first does something else."""
+    def expand(self, count: int, meanwhile: Callable[[], None] | None = None) -> None:
+        """Expands the states, so many, that the cells tell. The calling thread does `meanwhile` first, if there is
+        something to do."""
         self._expanded += count
         if self.kernel.optimised is not None and self._expanded > WORTH_OPTIMISING:
             self._optimise(self.kernel.optimised)
@@ -141,10 +146,18 @@ class Team:
         def work() -> None:
             if count >= _WORTH_SHARING:
                 helpers.extend(self._start_helpers())
-            meanwhile()
+            if meanwhile is not None:
+                self._let_begin(helpers)
+                meanwhile()
             self.kernel.expand(self.shared.address, self.workers[0].cells.address)
 
         self._together(work, helpers)
+
+    @staticmethod
+    def _let_begin(helpers: list[Future[None]]) -> None:
+        """Waits until a helper is in native code: Python runs one thread, and would go on with the calling one."""
+        while helpers and not any(helper.running() or helper.done() for helper in helpers):
+            sleep(_A_MOMENT)
 
     def _optimise(self, optimised: Callable[[], Kernel]) -> None:
         """Has optimised code made by a thread of its own, and takes it once it is there."""

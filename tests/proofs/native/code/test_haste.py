@@ -70,7 +70,7 @@ def test_optimised_code_takes_over_in_the_middle(threads: int, monkeypatch: pyte
         making.append((Future(), work))
         return making[-1][0]
 
-    def noted(team: workers.Team, count: int, meanwhile: Callable[[], None]) -> None:
+    def noted(team: workers.Team, count: int, meanwhile: Callable[[], None] | None) -> None:
         if team._expanded == 0:
             used.clear()
         if len(used) == 10:
