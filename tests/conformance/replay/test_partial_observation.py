@@ -149,7 +149,7 @@ def test_another_order_of_events_at_different_processes(library: Library) -> Non
         ({"duplication": True}, (False, True, False)),
     ],
 )
-def test_what_a_header_says_of_the_network(
+def test_what_a_header_says_of_channels(
     library: Library, header: dict[str, object], expected: tuple[bool, bool, bool]
 ) -> None:
     partial = PartialObservationReplay(library("lamport_mutex"), 3)

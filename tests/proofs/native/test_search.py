@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import replace
@@ -22,6 +23,7 @@ from thence.proofs.native.engine import NativeEngine
 from thence.proofs.native.judging import sieve
 from thence.proofs.native.layout import Capacity
 from thence.proofs.native.memory import Array
+from thence.proofs.native.tables import MOST_PACKETS as PACKETS
 from thence.proofs.scopes.scopes import properties_of
 
 Library: TypeAlias = Callable[[str], ir.Specification]
@@ -114,6 +116,22 @@ def test_steps_are_learned_while_others_expand(
     assert one.complete and sum(learned) > 0
     assert (two.complete, two.transitions, two.depth) == (one.complete, one.transitions, one.depth)
     assert (two.states, lengths(two)) == (one.states, lengths(one))
+
+
+def test_what_native_code_may_read_is_written_once(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps become known while threads run: a packet that they know is not written anew."""
+    written: Counter[tuple[int, int]] = Counter()
+    replaced = Array.__setitem__
+
+    def noted(array: Array, at: int, value: int) -> None:
+        if array.length == PACKETS and at:
+            written[array.address, at] += 1
+        replaced(array, at, value)
+
+    monkeypatch.setattr(Array, "__setitem__", noted)
+    protocol = library("mf").protocols[0]
+    explore(protocol, TWO, properties_of(protocol), method=Method("native"))
+    assert len(written) > 10 and set(written.values()) == {1}
 
 
 def test_small_layouts_are_replaced(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,8 @@ _HUGE_FROM = 1 << 22
 
 @dataclass(slots=True)
 class Array:
-    """Zeros to begin with. `width` is the size of an element in bytes, 4 or 8.
+    """Zeros to begin with. `width` is the size of an element in bytes, 4 or 8. An element is replaced at once: native
+    code that reads it meanwhile finds the old or the new one.
 
     Raises:
         MemoryError: where so much cannot even be reserved.
@@ -30,6 +31,7 @@ class Array:
     width: int = 8
     address: int = field(init=False)
     _memory: mmap.mmap = field(init=False)
+    _elements: memoryview = field(init=False)
 
     def __post_init__(self) -> None:
         size = max(self.length * self.width, mmap.PAGESIZE)
@@ -41,15 +43,15 @@ class Array:
             with contextlib.suppress(OSError):
                 self._memory.madvise(mmap.MADV_HUGEPAGE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        self._elements = memoryview(self._memory).cast("Q" if self.width == 8 else "I")
 
     def __getitem__(self, at: int) -> int:
         assert 0 <= at < self.length
-        (value,) = struct.unpack_from("=Q" if self.width == 8 else "=I", self._memory, at * self.width)
-        return int(value)
+        return int(self._elements[at])
 
     def __setitem__(self, at: int, value: int) -> None:
         assert 0 <= at < self.length
-        struct.pack_into("=Q" if self.width == 8 else "=I", self._memory, at * self.width, value)
+        self._elements[at] = value
 
     def take(self, other: Array, count: int) -> None:
         """The first elements of another array of the same width become the first of this one."""

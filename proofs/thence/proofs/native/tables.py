@@ -55,6 +55,10 @@ _WORD, _HALF = (1 << 64) - 1, (1 << 32) - 1
 _NODES = (1 << 31) - 1
 _INPUT = (1 << INPUT_BITS) - 1
 _SMALLEST = 1 << 12
+
+MOST_PACKETS = 1 << 24
+"""Room for the numbers of packets; memory is taken only for those that are there."""
+
 _OF_ACTION = "a formula about an action tells processes apart"
 
 
@@ -177,7 +181,7 @@ class StepTable:
     packets_used: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        self.packets = Array(1 << 24)
+        self.packets = Array(MOST_PACKETS)
         self.packets[0] = 1
         self.companion = companion_of(self.system)
         self.inputs = Inputs(self.system, self.shape)
@@ -459,8 +463,10 @@ class StepTable:
 
     def _note_packet(self, number: int) -> None:
         for name in (number,) if self.symmetry is None else self.symmetry.packets(number):
+            if name in self.packets_noted:
+                continue  # native code may read it at this moment
             packet = self.system.packet(name)
             channel = packet.src * self.shape.processes + packet.dst
             self.packets[name + 1] = packet.dst | channel << 32
-            self.packets_noted.setdefault(name)
+            self.packets_noted[name] = None
             self.packets_used = max(self.packets_used, name + 1)
