@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from at_work import until_at_work
+from tests.eager import EAGER
 
 from thence.cli.output import Output
 from thence.cli.session import Session, run_command
@@ -211,7 +212,7 @@ def test_full_stdout(command: list[str], words: list[str]) -> None:
 )  # fmt: skip
 def test_full_disk(command: list[str], tmp_path: Path, words: list[str], said: str) -> None:
     """No file may have a byte."""
-    one = EAGER[: EAGER.index("\nscope")]
+    one = STATED[: STATED.index("\nscope")]
     (tmp_path / "eager.thence").write_text(f"{one}\n{one.replace('eager', 'other')}")
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
     done = subprocess.run(
@@ -279,14 +280,7 @@ def test_interrupted_exploration_as_json(command: list[str], tmp_path: Path) -> 
     assert errors == ""
 
 
-EAGER = """protocol eager:
-  network reliable, reordering
-  message MSG(m: message) carries m
-  on causal_send(m):
-    send MSG(m) to m.dst
-  on receive MSG(m) from j:
-    deliver m
-  property at_most_once, no_creation
+STATED = f"""{EAGER}  property at_most_once, no_creation
 
 scope quick of eager:
   processes 2
@@ -300,7 +294,7 @@ scope endless of eager:
 
 @pytest.mark.long
 def test_interrupted_verification_keeps_what_is_done(command: list[str], tmp_path: Path) -> None:
-    (tmp_path / "eager.thence").write_text(EAGER)
+    (tmp_path / "eager.thence").write_text(STATED)
     words = ["verify", "eager.thence", "--campaign-cases", "0", "--json", "--report", "r.html"]
     code, out, errors = interrupted(command, words, 7, tmp_path)
     found = json.loads(out)
@@ -320,7 +314,7 @@ def test_limit(thence: Thence) -> None:
 def test_a_file_name_that_is_no_text(thence: Thence, tmp_path: Path) -> None:
     """A byte of it that UTF-8 cannot say stands in a page as Python writes it."""
     name = os.fsdecode(b"n\xff.thence")
-    (tmp_path / name).write_text(EAGER.replace("property", "property fifo,").replace("1 per process", "2, 0"))
+    (tmp_path / name).write_text(STATED.replace("property", "property fifo,").replace("1 per process", "2, 0"))
     ran = thence("explore", name, "--scope", "quick", "--html", "run.html", "--json")
     assert ran.code == 1 and ran.err == ""
     assert ran.object["results"][0]["file"] == "n\udcff"

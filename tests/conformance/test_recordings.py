@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.eager import EAGER
 
 from thence.conformance import recordings as conformance
 from thence.conformance.campaign.alike import UnlikeWorkerError
@@ -28,17 +29,6 @@ SENT = '{"event": "send", "process": 0, "message": "%s", "destinations": [1]}\n'
 DELIVERED = '{"event": "deliver", "process": 1, "message": "%s"}\n'
 GOOD = HEADER + SENT % "a" + DELIVERED % "a"
 BAD = HEADER + SENT % "a" + SENT % "b" + DELIVERED % "b" + DELIVERED % "a"
-
-
-EAGER = """
-protocol eager:
-  network reliable, reordering
-  message MSG(m: message) carries m
-  on causal_send(m):
-    send MSG(m) to m.dst
-  on receive MSG(m) from j:
-    deliver m
-"""
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.browser import started
+from tests.eager import EAGER
 
 from thence.dsl import ir
 from thence.dsl.load import load
@@ -66,15 +67,7 @@ def test_every_refuted_result_with_a_run_has_it_and_no_other_result() -> None:
     assert list(there.shared) == ["rst"]
 
 
-EAGER = """
-protocol eager:
-  network reliable, reordering
-  message MSG(m: message) carries m
-  on causal_send(m):
-    send MSG(m) to m.dst
-  on receive MSG(m) from j:
-    deliver m
-
+WITH_A_MACHINE = f"""{EAGER}
 machine in_order:
   transition causal_send(m): pass
   transition deliver(m):
@@ -93,7 +86,7 @@ scope pair of eager:
 
 
 def test_a_link_that_does_not_hold_has_the_run_of_the_protocol(tmp_path: Path) -> None:
-    (tmp_path / "eager.thence").write_text(EAGER, encoding="utf-8")
+    (tmp_path / "eager.thence").write_text(WITH_A_MACHINE, encoding="utf-8")
     loaded = load(str(tmp_path / "eager.thence"))
     assert loaded.specification is not None
     (result,) = check_links(loaded.specification.links[0])
