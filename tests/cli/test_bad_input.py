@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from at_work import until_at_work
-from tests.eager import EAGER
+from tests.at_once import EAGER
 
 from thence.cli.output import Output
 from thence.cli.session import Session, run_command

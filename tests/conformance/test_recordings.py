@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.eager import EAGER
+from tests.at_once import EAGER
 
 from thence.conformance import recordings as conformance
 from thence.conformance.campaign.alike import UnlikeWorkerError

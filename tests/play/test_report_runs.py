@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.at_once import EAGER
 from tests.browser import started
-from tests.eager import EAGER
 
 from thence.dsl import ir
 from thence.dsl.load import load

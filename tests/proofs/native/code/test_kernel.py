@@ -14,6 +14,8 @@ from thence.proofs.native.code.expansion import Expansion
 from thence.proofs.native.code.kernel import link, new_module
 
 TWICE = 2
+LATER = 0.001
+"""Seconds."""
 
 
 class Interrupted(Exception):
@@ -21,6 +23,12 @@ class Interrupted(Exception):
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
+    """Raises, or comes again later in a destructor: what is raised there, Python itself throws away."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            signal.setitimer(signal.ITIMER_REAL, LATER)
+            return
+        frame = frame.f_back
     raise Interrupted
 
 
