@@ -280,6 +280,7 @@ def test_verdicts_are_valid_while_their_subject_stays() -> None:
     assert basis("# a remark\n\n" + RST) == scope.basis
     assert basis(RST.replace("duplicates 1", "duplicates 2")) == scope.basis, "another scope"
     assert basis(RST.replace("sends 2, 2, 1", "sends 2, 2, 2")) != scope.basis
+    assert basis("def zero(): 0\n\n" + RST) != scope.basis, "any formula may be written by it"
     assert basis(RST.replace("network reliable, duplicating", "network reliable")) != scope.basis
 
 

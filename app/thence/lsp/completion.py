@@ -178,6 +178,8 @@ def _names(here: Continuations, analysis: Analysis, line: int, column: int) -> I
             yield from _top(analysis, ("mutant",), of)
         case ["conforms", of, "to", _, "in", *_]:
             yield from _top(analysis, ("scope",), of)
+        case ["use", *_] if isinstance(own, syntax.Theorem):
+            yield from _top(analysis, ("theorem",))
         case ["expect", *_, "in"]:
             yield from _top(analysis, ("scope",), _of(own))
         case ["expect", *_] | ["prove", *_] | ["assume" | "needs", *_]:

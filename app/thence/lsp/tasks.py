@@ -123,6 +123,10 @@ def _about(declaration: syntax.TopLevel) -> set[str]:
 def _concerns(other: syntax.TopLevel, one: syntax.TopLevel, names: set[str]) -> bool:
     """Whether the verdicts on `one`, which speaks of these names, depend on another declaration."""
     match one, other:
+        case _, syntax.Definition():
+            return True  # of the file: any formula may be written by it
+        case syntax.Theorem(lemmas=(_, *_)), syntax.Theorem():
+            return True  # its lemmas may use others
         case syntax.Mutant(), syntax.Conforms():
             return bool(_about(other) & names)  # `expect refuted link`
         case ((syntax.Mutant() | syntax.Conforms()), syntax.Scope()):

@@ -65,7 +65,8 @@ def test_the_claim_may_be_used_wherever_a_rule_uses_the_relation(specify: Specif
     case = theorem_scheme(theorem).obligations[1]
     premise = case.hypotheses[-1]
     assert symbols_of(premise.body) == {"path", "good", "edge"}
-    assert case.goal.body == theorem.induction.claim if theorem.induction else False
+    [induction] = theorem.inductions
+    assert [case.goal] == list(induction.claims)
 
 
 def test_without_induction_the_goal_is_to_follow_at_once(library: Callable[[str], ir.Specification]) -> None:

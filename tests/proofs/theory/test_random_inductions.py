@@ -2,7 +2,9 @@
 
 The relation is least under one to four rules of every shape that a theory may have: with transitivity (which gives the
 linear form of induction) or without, with one use of the relation in a rule or two, with alternatives, and with bound
-names that meet those of the claim. Structures, least relations and formulas are computed here, by plain Python.
+names that meet those of the claim. The proof has one claim, several claims in one induction, several inductions, or a
+theorem that stands before, whose assumption is made or not. Structures, least relations and formulas are computed here,
+by plain Python.
 """
 
 from __future__ import annotations
@@ -205,6 +207,25 @@ def world_of(structure: Any) -> World:
     return World(messages, frozenset(true("edge")), marks, number, frozenset(true("reach")))
 
 
+def proof(chance: Random, claimed: Formula) -> tuple[list[str], bool]:
+    """The theorem `it` as a text, perhaps with one before it; and whether it assumes `side`."""
+    first = f"by induction on reach(a, b) claim: {claimed.text}"
+    more = (claimed if chance.random() < 0.3 else claim(chance)).text
+    opening = ["theorem it in random:", "  prove goal"]
+    shape = chance.randrange(5)
+    if shape < 2:
+        return [*opening, f"  {first}"], False
+    if shape == 2:
+        both_claims = [claimed.text, more] if chance.random() < 0.5 else [more, claimed.text]
+        block = [f"    claim c{number}: {text}" for number, text in enumerate(both_claims)]
+        return [*opening, "  by induction on reach(a, b):", *block], False
+    if shape == 3:
+        return [*opening, f"  by induction on reach(a, b) claim: {more}", f"  {first}"], False
+    lemma = ["theorem before in random:", "  assume side", "  prove middle", f"  {first}"]
+    assumed = chance.random() < 0.5
+    return [*lemma, opening[0], *(["  assume side"] if assumed else []), "  use before", opening[1]], assumed
+
+
 SEEDS = range(1, 13)
 THEOREMS_A_SEED = 12
 
@@ -222,25 +243,28 @@ def test_no_random_induction_is_judged_wrongly(
         reached = follows(reach("a", "b"), claimed if chance.random() < 0.8 else claim(chance))
         if chance.random() < 0.5:
             axiom = closed(follows(edge("a", "b"), claimed))
-        goal = closed(reached)
+        goal, side = closed(reached), closed(claim(chance))
+        theorem, assumed = proof(chance, claimed)
         lines = [
             "theory random:", "  sort message", "  sort rank ordered", "  function number: message to rank",
                 "  relation edge: message, message",
             "  relation marked: message", f"  axiom given: {axiom.text}", "  inductive reach(a, b: message):",
             *(f"    rule{number}: {rule.text}" for number, rule in enumerate(found)),
-            f"  property goal: {goal.text}", "theorem it in random:", "  prove goal",
-            f"  by induction on reach(a, b) claim: {claimed.text}",
+            f"  property goal: {goal.text}", f"  property side: {side.text}",
+            f"  property middle: {closed(follows(reach('a', 'b'), claimed)).text}", *theorem,
         ]  # fmt: skip
         text = "\n".join(lines) + "\n"
-        (proof,) = proofs_by(pool, specify(text), (), Options(timeout_ms=1_000))
-        verdict = proof.assessment.verdict
+        (judged,) = proofs_by(pool, specify(text), ("it",), Options(timeout_ms=1_000))
+        verdict = judged.assessment.verdict
         seen[verdict] += 1
         if verdict is Verdict.PROVED:
             for world in WORLDS:
                 whole = with_reach(world, found)
-                assert not axiom.holds(whole, {}) or goal.holds(whole, {}), (text, whole)
+                given = axiom.holds(whole, {}) and (not assumed or side.holds(whole, {}))
+                assert not given or goal.holds(whole, {}), (text, whole)
         elif verdict is Verdict.REFUTED:
-            shown = world_of(proof.assessment.models[REFUTATION].structure)
+            shown = world_of(judged.assessment.models[REFUTATION].structure)
             assert shown == with_reach(shown, found), text
+            assert not assumed or side.holds(shown, {}), text
             assert axiom.holds(shown, {}) and not goal.holds(shown, {}), text
     assert seen[Verdict.PROVED] and seen[Verdict.REFUTED], seen

@@ -34,11 +34,14 @@ KEYWORDS: dict[str, str] = {
     "every scope is judged by.",
     "assume": "`assume NAME, ...`: the properties that a theorem starts from.",
     "prove": "`prove NAME, ...`: the properties that are to be proved.",
+    "use": "`use NAME, ...`: theorems that stand before this one, as lemmas. Their own obligations are among its own.",
     "needs": "`needs NAME, ...`: without this assumption the theorem is false. A countermodel must be found.",
     "by": "`by induction on r(a, b) claim: P`. In a machine, `by:` and the steps that bring about what is "
     "eventually so, each `T(x) for x while P`.",
     "induction": "`by induction on r(a, b) claim: P` proves P for all pairs of the inductive relation r.",
-    "claim": "`claim: P` is what the induction proves.",
+    "claim": "`claim: P` is what the induction proves. Several claims, `claim NAME: P`, are proved together.",
+    "initial": "`initial:` gives relations and functions of a machine their first values, by what never changes. "
+    "Without it a relation is false at first, and a function zero.",
     "transition": "`transition NAME(m):` is one atomic step of a machine: `require`s and updates, which all read the "
     "state before it.",
     "require": "`require P`: the transition happens only in states in which P is true.",

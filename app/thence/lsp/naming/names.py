@@ -50,6 +50,7 @@ class _Names:
         self.theories: dict[str, tuple[Symbol, Members]] = {}
         self.machines: dict[str, tuple[Symbol, Members]] = {}
         self.protocols: dict[str, tuple[Symbol, Members]] = {}
+        self.theorems: Names = {}
         self.scopes: dict[str, Names] = {}
         self.subjects: dict[str, syntax.Protocol | syntax.Machine] = {}
         self.mutants: dict[str, dict[str, tuple[Symbol, Members]]] = {}
@@ -63,6 +64,8 @@ class _Names:
                     self._enter(self.machines, "machine", declaration, members_of_machine(declaration))
                 case syntax.Protocol():
                     self._enter(self.protocols, "protocol", declaration, members_of_protocol(declaration))
+                case syntax.Theorem(name=name):
+                    self.theorems.setdefault(name.text, _top("theorem", declaration))
                 case syntax.Scope(protocol=of, name=name):
                     scopes = self.scopes.setdefault(of.text, {})
                     scopes.setdefault(name.text, _top("scope", declaration, of.text))
@@ -99,7 +102,7 @@ class _Names:
                 self.bodies.name(self.theories[name.text][0], name.span, True)
                 self._theory(declaration, self.theories[name.text][1])
             case syntax.Theorem():
-                self.bodies.name(_top("theorem", declaration), name.span, True)
+                self.bodies.name(self.theorems[name.text], name.span, True)
                 self._theorem(declaration)
             case syntax.Machine():
                 self.bodies.name(self.machines[name.text][0], name.span, True)
@@ -192,11 +195,13 @@ class _Names:
         found = self.theories.get(theorem.theory.text)
         members = found[1] if found is not None else Members()
         self._listed((*theorem.assume, *theorem.prove, *theorem.needs), members.statements)
-        if theorem.induction is not None:
-            induction = theorem.induction
+        for lemma in theorem.lemmas:
+            self.bodies.name(self.theorems.get(lemma.text), lemma.span)
+        for induction in theorem.inductions:
             self._listed((induction.relation,), members.values)
             names = {name.text: self.bodies.local("parameter", name, induction.span) for name in induction.variables}
-            self.bodies.expression(induction.claim, members, names)
+            for claim in induction.claims:
+                self.bodies.expression(claim.body, members, names)
         self._expects(theorem.expects, Members(), "")
 
     def _machine(self, machine: syntax.Machine, members: Members) -> None:
@@ -206,6 +211,7 @@ class _Names:
         self._symbols(machine.functions, machine.relations, members)
         self._definitions(machine.definitions, members)
         self._formulas((*machine.axioms, *machine.invariants, *machine.stable, *machine.reachable), members)
+        self._initial(machine.initial, members)
         self._transitions(machine.transitions, members)
         for each in machine.eventually:
             self._leads_to(each, members)
@@ -222,6 +228,10 @@ class _Names:
             self.bodies.all(step.arguments, members, own)
             if step.left is not None:
                 self.bodies.expression(step.left, members, own)
+
+    def _initial(self, initial: syntax.Initial | None, members: Members) -> None:
+        if initial is not None:
+            self.bodies.block(initial.body, initial.span, members, {})
 
     def _transitions(self, transitions: Iterable[syntax.Transition], members: Members) -> None:
         for transition in transitions:
@@ -286,6 +296,7 @@ class _Names:
     def _mutant(self, mutant: syntax.Mutant, members: Members) -> None:
         self._listed(mutant.network, {})
         self._behaviour(mutant, members)
+        self._initial(mutant.initial, members)
         self._transitions(mutant.transitions, members)
         for change in mutant.changes:
             self._change(change, members, self._locals_of(mutant.subject.text, change, members))

@@ -22,7 +22,7 @@ from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
 from thence.dsl.check.terms.absent_keys import warn_of_absent_keys
 from thence.dsl.check.terms.kept_names import without_echoes
-from thence.dsl.check.theory import check_theorem, check_theory
+from thence.dsl.check.theory import check_theorems, check_theory
 from thence.dsl.check.unused import warn_of_unexplored, warn_of_unused
 from thence.dsl.check.workload import Settings
 from thence.dsl.ir.traversal import depth
@@ -106,7 +106,7 @@ class _Elaboration:
         scopes = self._scopes(_of(declarations, syntax.Scope), sources)
         for one in protocols:
             self._warn_of_unexplored(one, [scope for scope in scopes if scope.protocol == one.name.text])
-        proved = [check_theorem(one, self.theories, self.reporter) for one in theorems]
+        proved = check_theorems(theorems, self.theories, self.reporter)
         links = self._links(_of(declarations, syntax.Conforms))
         mutants = self._mutants(_of(declarations, syntax.Mutant), subjects, _of(declarations, syntax.Conforms))
         scenarios = self._scenarios(self._named(declarations, syntax.Scenario, "scenario"), declarations, mutants)

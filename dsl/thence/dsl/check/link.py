@@ -89,7 +89,8 @@ def _check_alike(conforms: syntax.Conforms, delivery: ir.Delivery, machine: ir.M
         what = f"`{machine.name}` is a machine with sorts of its own, which no protocol follows"
         reporter.error("E0619", conforms.name.span, what, "a sort for the processes is `process`")
     elif machine.delivery == "off":
-        if any(part == MESSAGE for part in nodes((machine.symbols, machine.axioms, machine.transitions))):
+        spoken = (machine.symbols, machine.axioms, machine.initial, machine.transitions)
+        if any(part == MESSAGE for part in nodes(spoken)):
             what = f"`{machine.name}` speaks of messages, and does not say how they are delivered"
             reporter.error("E0619", conforms.name.span, what, f"write `delivery {delivery}` in the machine")
     elif (delivery == "unicast") != (machine.delivery == "unicast"):
@@ -133,7 +134,7 @@ def _check_internal(conforms: syntax.Conforms, machine: ir.Machine, reporter: Re
 
 def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: Reporter) -> None:
     """A link runs the machine on the messages of a run: it cannot run over all numbers, nor count what is not sent."""
-    for node in nodes((machine.axioms, machine.transitions)):
+    for node in nodes((machine.axioms, machine.initial, machine.transitions)):
         if isinstance(node, ir.Quantified) and node.kind == "count":
             reporter.error(
                 "E0618",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from thence.dsl import ir
 from thence.dsl.check.built_in import built_in_axioms
@@ -15,7 +15,7 @@ from thence.dsl.check.symbols import SymbolTable, check_formulas
 from thence.dsl.check.terms.delivery import check_machine_delivery
 from thence.dsl.check.terms.environment import Vocabulary, declare
 from thence.dsl.check.terms.expressions import ExpressionChecker
-from thence.dsl.check.transition import check_transition
+from thence.dsl.check.transition import check_initial, check_transition
 from thence.dsl.ir.machine_builtins import (
     OF_NETWORK_SENDS,
     built_in_symbols,
@@ -67,10 +67,15 @@ def check_machine(
     axioms = check_formulas(machine.axioms, "axiom", checker, {})
     transitions = _transitions(machine, checker)
     constants = _constants(machine)
-    _check_constants(constants, transitions, reporter)
+    kept = frozenset(built_in) - rigid_symbols(delivery)
+    moved = {update.symbol for transition in transitions for update in transition.updates}
+    initial = () if machine.initial is None else check_initial(machine.initial, checker, kept | moved)
+    changes = [*((transition.name, transition.updates) for transition in transitions), ("initial", initial)]
+    _check_constants(constants, changes, reporter)
+    changed = moved | {update.symbol for update in initial}
     if not mutated and reporter.errors == before:
-        _check_what_changes(machine, constants, axioms, transitions, reporter)
-    _check_axioms_are_rigid(axioms, transitions, frozenset(built_in) - rigid_symbols(delivery), reporter)
+        _check_what_changes(machine, constants, axioms, changed, reporter)
+    _check_axioms_are_rigid(axioms, kept | changed, reporter)
     invariants = check_formulas(machine.invariants, "invariant", checker, {})
     stable = check_stables(machine.stable, checker, {})
     reachable = check_formulas(machine.reachable, "reachable formula", checker, {})
@@ -102,6 +107,7 @@ def check_machine(
         stable=stable,
         reachable=reachable,
         eventually=eventually,
+        initial=initial,
         constants=tuple(constants),
         sorts=tuple(sorts.values()),
         ordered=ordered,
@@ -163,12 +169,14 @@ def _constants(machine: syntax.Machine) -> dict[str, Span]:
     return {**relations, **functions}
 
 
-def _check_constants(constants: Mapping[str, Span], transitions: Sequence[ir.Transition], reporter: Reporter) -> None:
-    """No transition changes a constant."""
-    for transition in transitions:
-        for update in transition.updates:
+def _check_constants(
+    constants: Mapping[str, Span], changes: Iterable[tuple[str, tuple[ir.Update, ...]]], reporter: Reporter
+) -> None:
+    """No transition changes a constant, and it has any value at first."""
+    for name, updates in changes:
+        for update in updates:
             if update.symbol in constants:
-                what = f"`{update.symbol}` is a constant, and `{transition.name}` changes it"
+                what = f"`{update.symbol}` is a constant, and `{name}` changes it"
                 reporter.error("E0643", update.span, what, "leave out `constant`, or the update")
 
 
@@ -176,14 +184,13 @@ def _check_what_changes(
     machine: syntax.Machine,
     constants: Mapping[str, Span],
     axioms: Sequence[ir.NamedFormula],
-    transitions: Sequence[ir.Transition],
+    changed: Collection[str],
     reporter: Reporter,
 ) -> None:
-    """What no transition changes is declared as a constant: else it would be empty or zero in silence.
+    """What nothing changes is declared as a constant: else it would be empty or zero in silence.
 
     A symbol that an axiom speaks about is a parameter of the system without the word; so is a function into a sort.
     """
-    changed = {update.symbol for transition in transitions for update in transition.updates}
     spoken = {node.symbol for axiom in axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
     sorts = {*_SORTS, *(name.text for each in machine.sorts for name in each.names)}
     into_sorts = {
@@ -206,21 +213,15 @@ def _check_what_changes(
             reporter.error("E0642", name.span, said, note)
 
 
-def _check_axioms_are_rigid(
-    axioms: Sequence[ir.NamedFormula],
-    transitions: Sequence[ir.Transition],
-    kept: frozenset[str],
-    reporter: Reporter,
-) -> None:
-    """An axiom holds in every state: it may speak only about what never changes."""
-    changed = kept | {update.symbol for transition in transitions for update in transition.updates}
+def _check_axioms_are_rigid(axioms: Sequence[ir.NamedFormula], changed: Collection[str], reporter: Reporter) -> None:
+    """An axiom holds in every state: it may speak only about what never changes, and has any value at first."""
     for axiom in axioms:
         spoken = {node.symbol for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
-        for symbol in sorted(spoken & changed):
+        for symbol in sorted(spoken.intersection(changed)):
             reporter.error(
                 "E0520",
                 axiom.span,
-                f"an axiom cannot speak about `{symbol}`, which transitions change",
+                f"an axiom cannot speak about `{symbol}`, which changes",
                 "what has to be true in every state is an `invariant`, and is proved",
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from thence.dsl import ir
 from thence.dsl.check.definitions import with_definitions
@@ -170,10 +170,51 @@ def _check_positive(formula: syntax.Expr, name: str, reporter: Reporter) -> None
                 pass
 
 
-def check_theorem(
-    theorem: syntax.Theorem, theories: Mapping[str, ir.Theory | None], reporter: Reporter
+def check_theorems(
+    theorems: Sequence[syntax.Theorem], theories: Mapping[str, ir.Theory | None], reporter: Reporter
+) -> list[ir.Theorem | None]:
+    """The typed theorems in the order of the text, each over those before it."""
+    later = {theorem.name.text for theorem in theorems}
+    found: dict[str, ir.Theorem | None] = {}
+    for theorem in theorems:
+        lemmas = _lemmas(theorem, found, later, reporter)
+        found[theorem.name.text] = _theorem(theorem, lemmas, theories, reporter)
+    return list(found.values())
+
+
+def _lemmas(
+    theorem: syntax.Theorem, before: Mapping[str, ir.Theorem | None], all_: Collection[str], reporter: Reporter
+) -> tuple[ir.Theorem, ...] | None:
+    """The theorems that this one uses; None where one of them is erroneous."""
+    errors, seen, found = reporter.errors, dict[str, Span](), list[ir.Theorem | None]()
+    for name in theorem.lemmas:
+        if not declare(name, "lemma", seen, reporter):
+            continue
+        if name.text not in before:
+            itself = "it is this theorem" if name.text == theorem.name.text else "it stands after this one"
+            what = itself if name.text in all_ else "there is none"
+            notes = ("a theorem uses those before it", *did_you_mean(name.text, before))
+            reporter.error("E0522", name.span, f"theorem `{name.text}` cannot be used here: {what}", *notes)
+            continue
+        lemma = before[name.text]
+        if lemma is not None and lemma.theory.name != theorem.theory.text:
+            what = f"`{name.text}` is a theorem of `{lemma.theory.name}`, not of `{theorem.theory.text}`"
+            reporter.error("E0522", name.span, what)
+        elif lemma is not None and {each.verdict for each in lemma.expects} & {"refuted", "unknown"}:
+            what = f"theorem `{name.text}` cannot be used: its own line says that it is not proved"
+            reporter.error("E0522", name.span, what)
+        found.append(lemma)
+    usable = tuple(lemma for lemma in found if lemma is not None)
+    return usable if reporter.errors == errors and len(usable) == len(found) else None
+
+
+def _theorem(
+    theorem: syntax.Theorem,
+    lemmas: tuple[ir.Theorem, ...] | None,
+    theories: Mapping[str, ir.Theory | None],
+    reporter: Reporter,
 ) -> ir.Theorem | None:
-    """The typed theorem; None if it, or its theory, is erroneous."""
+    """The typed theorem; None if it, its theory or a lemma is erroneous."""
     before = reporter.errors
     name, report = theorem.theory.text, reporter.error
     theory = theories.get(name)
@@ -193,12 +234,21 @@ def check_theorem(
         return None
     assume = _properties(theorem.assume, theory, reporter)
     prove = _properties(theorem.prove, theory, reporter)
-    induction = None if theorem.induction is None else _induction(theorem.induction, theory, reporter)
-    if reporter.errors > before:
+    inductions = _inductions(theorem.inductions, theory, reporter)
+    if reporter.errors > before or lemmas is None:
         return None
     needs = tuple(one.text for one in theorem.needs)
     return ir.Theorem(
-        theorem.name.text, theory, assume, prove, induction, needs, expects, doc=theorem.doc, span=theorem.span
+        theorem.name.text,
+        theory,
+        assume,
+        prove,
+        inductions,
+        needs,
+        expects,
+        lemmas=lemmas,
+        doc=theorem.doc,
+        span=theorem.span,
     )
 
 
@@ -219,8 +269,32 @@ def _properties(names: Sequence[syntax.Name], theory: ir.Theory, reporter: Repor
     return tuple(found)
 
 
-def _induction(induction: syntax.Induction, theory: ir.Theory, reporter: Reporter) -> ir.Induction | None:
+def _inductions(
+    inductions: Sequence[syntax.Induction], theory: ir.Theory, reporter: Reporter
+) -> tuple[ir.Induction, ...]:
+    """Each with its claims, whose names differ; a claim without a name is `claim`, with its number among several."""
+    several = sum(len(induction.claims) for induction in inductions) > 1
+    taken: dict[str, Span] = {}
+    found: list[ir.Induction | None] = []
+    number = 0
+    for induction in inductions:
+        names: list[str] = []
+        for claim in induction.claims:
+            number += 1
+            if claim.name.text:
+                declare(claim.name, "claim", taken, reporter)
+            names.append(claim.name.text or (f"claim_{number}" if several else "claim"))
+        found.append(_induction(induction, names, theory, reporter))
+    return tuple(each for each in found if each is not None)
+
+
+def _induction(
+    induction: syntax.Induction, names: Sequence[str], theory: ir.Theory, reporter: Reporter
+) -> ir.Induction | None:
     name = induction.relation.text
+    if not induction.claims:
+        reporter.error("E0515", induction.relation.span, "the induction claims nothing", "write `claim: P`")
+        return None
     relations = {inductive.name: inductive for inductive in theory.inductives}
     relation = relations.get(name)
     if relation is None:
@@ -248,12 +322,15 @@ def _induction(induction: syntax.Induction, theory: ir.Theory, reporter: Reporte
         if declare(variable, "variable", seen, reporter):
             variables.append(ir.Variable(variable.text, parameter.type))
             locals_[variable.text] = LocalName(parameter.type, variable.span, "bound")
-    claim = ExpressionChecker(vocabulary_of(theory), reporter, locals_, {}).check(
-        induction.claim, BOOL, "a claim is true or false"
-    )
-    if claim is None or len(variables) != len(relation.parameters):
+    checker = ExpressionChecker(vocabulary_of(theory), reporter, locals_, {})
+    claims: list[ir.NamedFormula] = []
+    for claim, called in zip(induction.claims, names, strict=True):
+        body = checker.check(claim.body, BOOL, "a claim is true or false")
+        if body is not None:
+            claims.append(ir.NamedFormula(called, body, span=claim.span))
+    if len(claims) < len(induction.claims) or len(variables) != len(relation.parameters):
         return None
-    return ir.Induction(name, tuple(variables), claim)
+    return ir.Induction(name, tuple(variables), tuple(claims))
 
 
 def vocabulary_of(theory: ir.Theory) -> Vocabulary:

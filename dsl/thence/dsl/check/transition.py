@@ -1,8 +1,8 @@
-"""One transition of a machine: guards and parallel updates."""
+"""One transition of a machine: guards and parallel updates. And the updates that give its initial states."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from thence.dsl import ir
 from thence.dsl.check.terms.binders import bind, introduce
@@ -11,6 +11,7 @@ from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.inference import infer_types
 from thence.dsl.check.terms.types import resolve_type
 from thence.dsl.ir.machine_builtins import HISTORY_TRANSITIONS, built_in_symbols, history_parameters
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, Nat, Sort, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
@@ -53,13 +54,47 @@ def check_transition(transition: syntax.Transition, checker: ExpressionChecker) 
     return ir.Transition(transition.name.text, typed, tuple(requires), tuple(updates), span=transition.span)
 
 
+def check_initial(
+    initial: syntax.Initial, checker: ExpressionChecker, changing: Collection[str]
+) -> tuple[ir.Update, ...]:
+    """The updates of `initial`. `changing`: what transitions change, and what is built in and changes."""
+    updates: list[ir.Update] = []
+    for statement in initial.body:
+        match statement:
+            case syntax.Assign():
+                update = _update(statement, checker)
+                if update is not None:
+                    _check_first(update, updates, checker)
+                    updates.append(update)
+            case syntax.Pass():
+                pass
+            case _:
+                checker.reporter.error(
+                    "E0501",
+                    statement.span,
+                    "`initial` consists of updates",
+                    "what is true of what never changes is an `axiom`; a value that may be any is a `constant`",
+                )
+    given = {*changing, *(update.symbol for update in updates)}
+    for update in updates:
+        read = {node.symbol for node in nodes(update.value) if isinstance(node, ir.Apply)}
+        for symbol in sorted(read & given):
+            checker.reporter.error(
+                "E0523",
+                update.span,
+                f"a first value cannot be given by `{symbol}`, which changes",
+                "it is a term of constants, and of what else never changes",
+            )
+    return tuple(updates)
+
+
 def _check_first(update: ir.Update, earlier: Sequence[ir.Update], checker: ExpressionChecker) -> None:
     first = next((other for other in earlier if other.symbol == update.symbol), None)
     if first is not None:
         checker.reporter.error(
             "E0504",
             update.span,
-            f"`{update.symbol}` is updated twice in one transition",
+            f"`{update.symbol}` is updated twice at once",
             f"the first update is on line {first.span.line}; make it one with `forall`, or two transitions",
         )
 

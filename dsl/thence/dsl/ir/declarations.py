@@ -144,21 +144,25 @@ class Theory(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class Induction:
-    """`claim` has the variables free."""
+    """What is true of all that the relation relates. The claims have the variables free; they are shown together, so
+    that each step may use all of them."""
 
     relation: str
     variables: tuple[Variable, ...]
-    claim: Expr
+    claims: tuple[NamedFormula, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Theorem(Declaration):
+    """An induction may use the claims of those before it. `lemmas` are theorems that stand before this one."""
+
     theory: Theory
     assume: tuple[NamedFormula, ...]
     prove: tuple[NamedFormula, ...]
-    induction: Induction | None
+    inductions: tuple[Induction, ...]
     needs: tuple[str, ...]
     expects: tuple[Expectation, ...]
+    lemmas: tuple[Theorem, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +197,8 @@ class Machine(Declaration):
     `prove` names invariants, built-in properties, and statements about steps (see `progress`). `constants` are the
     symbols that are declared as constants: arbitrary, and the same in every state of a run. `sorts` are the machine's
     own, besides processes and messages; `ordered` names the sorts with a strict total order, of its own sorts and
-    `process`. With `delivery` off, nothing is built in: there is no history of messages.
+    `process`. With `delivery` off, nothing is built in: there is no history of messages. `initial` has the first values
+    of what is not false or 0 at first: each is of all arguments, and a term of what never changes.
     `definitions` are for links: whatever the machine states has them written out.
     """
 
@@ -210,6 +215,7 @@ class Machine(Declaration):
     constants: tuple[str, ...] = field(default=(), kw_only=True)
     sorts: tuple[Sort, ...] = field(default=(), kw_only=True)
     ordered: tuple[str, ...] = field(default=(), kw_only=True)
+    initial: tuple[Update, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True, compare=False)
 
 

@@ -97,6 +97,7 @@ class MachineRun:
     ends: Sequence[tuple[int, tuple[int, ...]]]
     tree: Edges = ()
     _transitions: dict[str, _Transition] = field(init=False, default_factory=dict)
+    _first: _Transition = field(init=False)
     _symbols: tuple[ir.Symbol, ...] = field(init=False, default=())
     _stand_ins: tuple[Message, ...] = field(init=False, default=())
     _seen: tuple[MachineState, dict[str, Callable[..., Value]]] | None = field(init=False, default=None)
@@ -107,9 +108,10 @@ class MachineRun:
         relations = {name: at for at, name in enumerate(HISTORY_RELATIONS)}
         relations |= {symbol.name: positions[symbol.name] for symbol in self._symbols if symbol.result == BOOL}
         functions = positions.keys() - relations.keys()
-        most = max(map(_messages_at_once, self.machine.transitions), default=1)
+        start = ir.Transition("initial", (), (), self.machine.initial)
+        most = max(map(_messages_at_once, (start, *self.machine.transitions)))
         self._stand_ins = tuple(Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, most + 1))
-        for transition in self.machine.transitions:
+        for transition in (start, *self.machine.transitions):
             guards = tuple(
                 (_last_parameter(transition, guard.body), guard, _compiled_guard(guard.body, transition, relations))
                 for guard in transition.requires
@@ -124,13 +126,28 @@ class MachineRun:
             )
             applied = {node.symbol for node in nodes(transition) if isinstance(node, ir.Apply)}
             named = not applied.isdisjoint(functions)
-            self._transitions[transition.name] = _Transition(transition, guards, updates, named)
+            compiled = _Transition(transition, guards, updates, named)
+            if transition is start:
+                self._first = compiled
+            else:
+                self._transitions[transition.name] = compiled
 
     def initial(self) -> MachineState:
-        """Every relation empty, every function zero; but see NOTE(order)."""
+        """Every relation empty, every function zero, but for what `initial` says; and see NOTE(order)."""
         given = given_symbols(self.machine)
         own = (self._by_number(symbol) if symbol.name in given else frozenset() for symbol in self._symbols)
-        return (*(frozenset[tuple[Value, ...]](),) * len(HISTORY_RELATIONS), *own)
+        nothing = (*(frozenset[tuple[Value, ...]](),) * len(HISTORY_RELATIONS), *own)
+        frame = self._frame(nothing, (), named=self._first.named)
+        return tuple(self._changed(nothing, self._first, frame))
+
+    def _changed(self, state: MachineState, transition: _Transition, frame: Frame) -> Tables:
+        """The tables of the state after the updates that are written for the transition."""
+        changed = list(state)
+        for update in transition.updates:
+            _apply(update, update.change(frame, state), state, changed)
+        for position in {update.position for update in transition.updates}:
+            _refuse_unsent_pairs(transition.declaration.name, changed[position] - state[position])
+        return changed
 
     def _by_number(self, symbol: ir.Symbol) -> frozenset[tuple[Value, ...]]:
         processes = range(self.processes)
@@ -174,11 +191,7 @@ class MachineRun:
         for _, requirement, guard in transition.guards:
             if not guard(frame, state):
                 return Refusal(name, requirement.name, requirement)
-        changed = list(state)
-        for update in transition.updates:
-            _apply(update, update.change(frame, state), state, changed)
-        for position in {update.position for update in transition.updates}:
-            _refuse_unsent_pairs(name, changed[position] - state[position])
+        changed = self._changed(state, transition, frame)
         match history:
             case "causal_send":
                 _causal_send(state, changed, arguments[0])
@@ -375,7 +388,8 @@ def _is_true(guard: _Guard, frame: Frame, state: MachineState, names: Sequence[s
 
 def given_symbols(machine: ir.Machine) -> frozenset[str]:
     """The parameters of the system: the constants, and what no transition changes and an axiom speaks about."""
-    changed = {update.symbol for transition in machine.transitions for update in transition.updates}
+    updates = (machine.initial, *(transition.updates for transition in machine.transitions))
+    changed = {update.symbol for each in updates for update in each}
     spoken = {node.symbol for axiom in machine.axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
     return frozenset({*spoken, *machine.constants} - changed) & {symbol.name for symbol in machine.symbols}
 

@@ -102,7 +102,7 @@ class Builder(ScenarioBuilder):
     def name_list(self, c: Children) -> NameList:
         return NameList(str(c[0]), c[1], span=extent(c))
 
-    assume = prove = needs = delivery = network = properties = claims_to_prove = internal = name_list
+    assume = use = prove = needs = delivery = network = properties = claims_to_prove = internal = name_list
 
     def claims(self, c: Children) -> tuple[Name, ...]:
         return tuple(c[::2])
@@ -192,26 +192,34 @@ class Builder(ScenarioBuilder):
 
     def theorem(self, c: Children) -> syntax.Theorem:
         block = _Items(c)
-        inductions = pick(block.items, syntax.Induction)
-        for extra in inductions[1:]:
-            self.report("E0130", "a second induction", extra.span, "a theorem has at most one")
         return syntax.Theorem(
             c[1],
             c[3],
             block.names("assume"),
             block.names("prove"),
-            inductions[0] if inductions else None,
+            pick(block.items, syntax.Induction),
             block.names("needs"),
             pick(block.items, Expect),
+            lemmas=block.names("use"),
             doc=block.doc,
             span=extent(c),
         )
 
     def induction(self, c: Children) -> syntax.Induction:
+        """The claim on the same line, or claims in a block."""
+        if pick(c, Stated):
+            claims = tuple(stated.formula for stated in pick(c, Stated))
+        else:
+            block = _Items(c)
+            self.no_doc(block, c)
+            claims = block.stated("claim")
+        return syntax.Induction(c[3], c[5], claims, span=extent(c))
+
+    def proved_claim(self, c: Children) -> Stated:
         body: FormulaBody = c[-1]
         if body.doc:
             self.report("E0134", "no documentation string can stand here", body.span, "a claim has none; use `#`")
-        return syntax.Induction(c[3], c[5], body.body, span=extent(c))
+        return self.stated(c)
 
     def no_doc(self, block: _Items, c: Children) -> None:
         if block.doc:
@@ -238,8 +246,19 @@ class Builder(ScenarioBuilder):
             delivery=block.names("delivery"),
             definitions=pick(block.items, syntax.Definition),
             sorts=pick(block.items, syntax.SortDecl),
+            initial=self.the_initial(block),
             span=extent(c),
         )
+
+    def initial(self, c: Children) -> syntax.Initial:
+        body = c[2] if c[2] != (syntax.Pass(),) else ()
+        return syntax.Initial(body, span=extent(c))
+
+    def the_initial(self, block: _Items) -> syntax.Initial | None:
+        first, *others = pick(block.items, syntax.Initial) or (None,)
+        for extra in others:
+            self.report("E0130", "a second `initial`", extra.span, "a machine has at most one")
+        return first
 
     def transition(self, c: Children) -> syntax.Transition:
         """A lone `pass` is the empty body: nothing but what is built in."""
@@ -545,6 +564,7 @@ class Builder(ScenarioBuilder):
             definitions=pick(block.items, syntax.Definition),
             values=pick(block.items, syntax.NamedValue),
             changes=pick(block.items, syntax.Change),
+            initial=self.the_initial(block),
             doc=block.doc,
             span=extent(c),
         )

@@ -140,6 +140,8 @@ CODES: dict[str, str] = {
     "E0519": "An invariant takes the name of a built-in property.",
     "E0520": "An axiom speaks about something that transitions change.",
     "E0521": "A machine cannot declare this sort: processes and messages are built in.",
+    "E0522": "A theorem uses a theorem that does not stand before it, or that is not proved.",
+    "E0523": "A machine's first values are given by something that changes.",
     "E0530": "A machine's `eventually` waits for a step that is none of its transitions, for a send, or for no step.",
     "E0531": "An argument of a step that is waited for changes.",
     "E0532": "The steps that are waited for are counted by numbers, or by an order: there may be infinitely many.",

@@ -171,8 +171,8 @@ MEMBERS = {
 """Words that begin a line of a protocol, and those of a machine that `MACHINE_MEMBERS` does not have."""
 
 FIRST_VALUES = (
-    "every relation is false at first and every function zero; a system that starts otherwise has a "
-    "`transition start()` that requires `not started()`"
+    "every relation is false at first and every function zero, but for what `initial:` says, as in "
+    "`initial: forall p: token(p) := p = first()`"
 )
 """How a machine starts."""
 
@@ -180,7 +180,7 @@ _RELATION = "what a machine remembers is `relation r(p: process)` or `function f
 _TRANSITION = "a machine has no handlers and no packets: a step is `transition name(...):`"
 
 MACHINE_MEMBERS = {
-    **dict.fromkeys(("init", "initial", "initially", "initialize"), FIRST_VALUES),
+    **dict.fromkeys(("init", "initially", "initialize"), FIRST_VALUES),
     **dict.fromkeys(("variables", "vars", "var", "locals", "fields", "state"), _RELATION),
     **dict.fromkeys(("msg", "packet", "message", "channel", "chan", "network"), _TRANSITION),
     **dict.fromkeys(("on", "receive", "when", "upon", "handle", "handler", "send", "broadcast"), _TRANSITION),

@@ -256,23 +256,24 @@ class Theory(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class Induction(Node):
-    """`by induction on hb(a, b) claim: P`."""
+    """`by induction on hb(a, b) claim: P`, or with several claims in a block."""
 
     relation: Name
     variables: tuple[Name, ...]
-    claim: Expr
+    claims: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Theorem(Declaration):
-    """`theorem NAME in THEORY:`; `assume` and `prove` name properties of the theory."""
+    """`theorem NAME in THEORY:`; `assume` and `prove` name properties of the theory, `use` theorems before it."""
 
     theory: Name
     assume: tuple[Name, ...] = ()
     prove: tuple[Name, ...] = ()
-    induction: Induction | None = None
+    inductions: tuple[Induction, ...] = ()
     needs: tuple[Name, ...] = ()
     expects: tuple[Expect, ...] = ()
+    lemmas: tuple[Name, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +282,13 @@ class Transition(Node):
 
     name: Name
     parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Initial(Node):
+    """`initial:` of a machine; its body holds updates of the state in which everything is false or 0."""
+
     body: tuple[Stmt, ...]
 
 
@@ -323,6 +331,7 @@ class Machine(Declaration):
     eventually: tuple[LeadsTo, ...] = field(default=(), kw_only=True)
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
     sorts: tuple[SortDecl, ...] = field(default=(), kw_only=True)
+    initial: Initial | None = field(default=None, kw_only=True)
 
     @property
     def eventual(self) -> tuple[Formula, ...]:
@@ -493,8 +502,8 @@ class Mutant(Declaration):
     """`mutant NAME of SUBJECT:` a protocol or machine that restates what it changes, by name.
 
     The body is that of a protocol or of a machine. A handler, procedure, transition, state variable, constant, role or
-    invariant of the same name replaces the subject's; a new one is added. `network` replaces all that the subject says
-    of its network. `changes` edit single statements.
+    invariant of the same name replaces the subject's; a new one is added. `network` and `initial` replace all that the
+    subject says there. `changes` edit single statements.
     """
 
     subject: Name
@@ -512,6 +521,7 @@ class Mutant(Declaration):
     network: tuple[Name, ...] = field(default=(), kw_only=True)
     values: tuple[NamedValue, ...] = field(default=(), kw_only=True)
     changes: tuple[Change, ...] = field(default=(), kw_only=True)
+    initial: Initial | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

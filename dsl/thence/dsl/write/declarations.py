@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeAlias, assert_never
@@ -46,7 +46,7 @@ _Item: TypeAlias = (
     | syntax.Induction | syntax.Expect | syntax.Transition | syntax.MessageKind | syntax.RecordDecl | syntax.StateVar
     | syntax.Handler | syntax.Procedure | Setting | syntax.Clause | Cast | syntax.LinkLine | syntax.ScenarioStep
     | syntax.Assertion | syntax.Definition | syntax.NamedValue | syntax.Given | syntax.Promise
-    | syntax.Change | syntax.LeadsTo
+    | syntax.Change | syntax.LeadsTo | syntax.Initial
 )  # fmt: skip
 
 
@@ -70,6 +70,10 @@ def _listed(keyword: str, names: tuple[Name, ...]) -> list[_Listed]:
 
 def _stated(keyword: str, formulas: tuple[Formula, ...]) -> list[_Item]:
     return [_Stated(keyword, formula, span=formula.span) for formula in formulas]
+
+
+def _initials(declaration: syntax.Machine | syntax.Mutant) -> tuple[syntax.Initial, ...]:
+    return () if declaration.initial is None else (declaration.initial,)
 
 
 def _states(declaration: syntax.Machine | syntax.Mutant) -> list[_Item]:
@@ -198,9 +202,8 @@ class _Printer:
                 items: list[_Item] = [*t.sorts, *t.functions, *t.relations, *_stated("axiom", t.axioms)]
                 return [*items, *t.inductives, *_stated("property", t.properties), *t.definitions]
             case syntax.Theorem() as t:
-                induction = (t.induction,) if t.induction is not None else ()
-                items = [*_listed("assume", t.assume), *_listed("prove", t.prove), *induction]
-                return [*items, *_listed("needs", t.needs), *t.expects]
+                items = [*_listed("assume", t.assume), *_listed("use", t.lemmas), *_listed("prove", t.prove)]
+                return [*items, *t.inductions, *_listed("needs", t.needs), *t.expects]
             case syntax.Machine() as m:
                 items = [
                     *_listed("delivery", m.delivery),
@@ -208,6 +211,7 @@ class _Printer:
                     *m.relations,
                     *m.functions,
                     *_stated("axiom", m.axioms),
+                    *_initials(m),
                     *m.transitions,
                 ]
                 return [*items, *m.definitions, *_states(m), *m.eventually, *_listed("prove", m.prove), *m.expects]
@@ -235,7 +239,7 @@ class _Printer:
                     *m.handlers,
                     *m.procedures,
                 ]
-                items += [*m.transitions, *m.changes]
+                items += [*_initials(m), *m.transitions, *m.changes]
                 return [*items, *_states(m), *m.expects]
             case syntax.Scenario() as s:
                 cast = (Cast(s.processes, span=s.processes[0].span),) if s.processes else ()
@@ -258,9 +262,8 @@ class _Printer:
                 return self.formula(item, f"eventually {formula.name.text}{_fairness(fairness, weakly)}:", formula, 1)
             case syntax.LeadsTo():
                 return self.leads_to(item)
-            case syntax.Induction(relation, variables, claim):
-                header = f"by induction on {relation.text}({_names(variables)}) claim:"
-                return self.formula(item, header, Formula(Name(""), claim), 1)
+            case syntax.Induction(relation, variables, claims):
+                return self.induction(item, f"by induction on {relation.text}({_names(variables)})", claims)
             case syntax.Inductive(name, parameters, rules):
                 opening = Line(1, f"inductive {name.text}({_parameters(parameters)}):")
                 width = max((len(rule.name.text) for rule in rules), default=0) + 1
@@ -268,6 +271,8 @@ class _Printer:
                 return starting_at(item, [opening, *(lines or [Line(2, "pass")])])
             case syntax.Transition(name, parameters, body):
                 return self.with_block(item, f"transition {name.text}({_parameters(parameters)})", body)
+            case syntax.Initial(body):
+                return self.with_block(item, "initial", body)
             case syntax.Handler(_, _, body):
                 return self.with_block(item, self.event(item), body)
             case syntax.Procedure(name, parameters, body):
@@ -398,6 +403,16 @@ class _Printer:
                 return "periodically" if handler.kind is None else f"periodically {handler.kind.text}"
             case _:
                 assert_never(handler.event)
+
+    def induction(self, item: Node, header: str, claims: Sequence[Formula]) -> list[Line]:
+        """One claim behind the header, several in a block."""
+        words = [f"claim {claim.name.text}:" if claim.name.text else "claim:" for claim in claims]
+        if len(claims) == 1:
+            return self.formula(item, f"{header} {words[0]}", claims[0], 1)
+        width = max(map(len, words), default=0)
+        told = zip(claims, words, strict=True)
+        lines = [line for claim, word in told for line in self.formula(claim, word, claim, 2, width)]
+        return starting_at(item, [Line(1, f"{header}:"), *(lines or [Line(2, "pass")])])
 
     def with_block(self, item: Node, header: str, body: tuple[syntax.Stmt, ...]) -> list[Line]:
         line = item.span.line

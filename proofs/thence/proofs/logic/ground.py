@@ -79,9 +79,10 @@ class Grounding:
         return choice
 
     def known_cells(self, symbol: ir.Symbol) -> dict[tuple[int, ...], Term]:
-        """Cells that are false or 0 everywhere. Raises: Unsupported for functions into a sort."""
+        """Cells that are false or 0 everywhere; of a function into a sort, its first element."""
         types = [parameter.type for parameter in symbol.parameters]
-        return dict.fromkeys(tuples(types, self.universe), literal(zero_of(symbol.result)))
+        nothing = self.element(0, symbol.result) if isinstance(symbol.result, Sort) else literal(zero_of(symbol.result))
+        return dict.fromkeys(tuples(types, self.universe), nothing)
 
     def keep_in_window(self, number: str) -> None:
         """If quantifiers range over numbers, now or later, no number is above the window: see NOTE(numbers)."""

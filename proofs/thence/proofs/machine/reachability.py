@@ -147,6 +147,10 @@ def scopes_of(machine: ir.Machine) -> tuple[SearchScope, ...]:
     return SCOPES if machine.delivery == "unicast" else (GROUP, *SCOPES)
 
 
+Changes: TypeAlias = dict[tuple[int, ...], list[tuple[str, Term]]]
+"""Of a symbol, by its arguments: what it becomes, each with the choice of a transition that makes it so."""
+
+
 @dataclass(slots=True)
 class Unrolling:
     """The machine's steps as constants: a choice for every step, cells for every state.
@@ -174,6 +178,10 @@ class Unrolling:
         for symbol in self.symbols:
             arbitrary = symbol.name in free
             state[symbol.name] = self.grounding.fresh_cells(symbol) if arbitrary else self.grounding.known_cells(symbol)
+        if self.machine.initial:
+            action, changes = Action("initial", (), (), self.machine.initial), dict[str, Changes]()
+            self._collect(action, {}, state, "true", changes)
+            state = self._changed_cells(0, state, changes)
         self.states.append(state)
         for axiom in self.machine.axioms:
             self.grounding.assertions.append(self.grounding.formula(axiom.body, state, {}))
@@ -199,7 +207,7 @@ class Unrolling:
     def _derive_step(self) -> None:
         number, before = len(self.choices), self.states[-1]
         choices: dict[tuple[str, tuple[int, ...]], str] = {}
-        changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]] = {}
+        changes: dict[str, Changes] = {}
         for action in self.actions:
             try:
                 self._offer(action, number, before, choices, changes)
@@ -211,15 +219,19 @@ class Unrolling:
             any_of((negated(one), negated(other))) for one, other in combinations(one_of, 2)
         )
         self.choices.append(choices)
-        self.states.append(
-            {
-                symbol.name: {
-                    key: self._next(f"{symbol.name}@{number + 1}", symbol, key, cell, changes)
-                    for key, cell in before[symbol.name].items()
-                }
-                for symbol in self.symbols
+        self.states.append(self._changed_cells(number + 1, before, changes))
+
+    def _changed_cells(
+        self, number: int, before: Mapping[str, Cells], changes: Mapping[str, Changes]
+    ) -> dict[str, Cells]:
+        """The cells of the state of this number."""
+        return {
+            symbol.name: {
+                key: self._next(f"{symbol.name}@{number}", symbol, key, cell, changes)
+                for key, cell in before[symbol.name].items()
             }
-        )
+            for symbol in self.symbols
+        }
 
     def _end(self, number: int) -> tuple[str, ...]:
         """The choice that nothing happens any more, if there is one: it stays."""
@@ -237,7 +249,7 @@ class Unrolling:
         number: int,
         before: Mapping[str, Cells],
         choices: dict[tuple[str, tuple[int, ...]], str],
-        changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]],
+        changes: dict[str, Changes],
     ) -> None:
         """Makes the transition one of the choices of a step, for each of its arguments."""
         for arguments in tuples([parameter.type for parameter in action.parameters], self.grounding.universe):
@@ -276,7 +288,7 @@ class Unrolling:
         environment: Mapping[str, Term],
         before: Mapping[str, Cells],
         choice: str,
-        changes: dict[str, dict[tuple[int, ...], list[tuple[str, Term]]]],
+        changes: dict[str, Changes],
     ) -> None:
         for update in action.updates:
             cells = changes.setdefault(update.symbol, {})
@@ -312,7 +324,7 @@ class Unrolling:
         symbol: ir.Symbol,
         key: tuple[int, ...],
         cell: Term,
-        changes: Mapping[str, Mapping[tuple[int, ...], Sequence[tuple[str, Term]]]],
+        changes: Mapping[str, Changes],
     ) -> Term:
         """The cell after the step: the new value of the transition that happened, if it updates the cell."""
         written = changes.get(symbol.name, {}).get(key, ())

@@ -138,8 +138,8 @@ def _smaller_values(machine: ir.Machine, run: TransitionRun) -> Iterator[Transit
             table = run.start.tables[symbol.name]
             for key, value in table.items():
                 for less in _less(symbol, value, run.start.universe):
-                    tables: Mapping[str, Table] = {symbol.name: {**table, key: less}}
-                    yield TransitionRun(run.start.with_tables(tables), run.steps)
+                    tables = {**run.start.tables, symbol.name: {**table, key: less}}
+                    yield TransitionRun(initial(machine, run.start.universe, tables), run.steps)
     for position, (action, arguments) in enumerate(run.steps):
         for place, parameter in enumerate(action.parameters):
             for number in range(arguments[place] if parameter.type == NAT else 0):

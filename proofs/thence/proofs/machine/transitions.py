@@ -5,8 +5,9 @@ weakest precondition, by substitution, for solvers; `step` computes the next fin
 
 NOTE(rigid): a symbol that is declared as a constant is a parameter of the system: arbitrary but fixed. So is one that
 no transition updates and that is a function into a sort, or that an axiom speaks about. A function into a sort that is
-updated starts with arbitrary values. Every other symbol starts as false or 0. An axiom may
-speak about rigid symbols only; otherwise it would silently restrict the reachable states.
+updated starts with arbitrary values. What `initial` gives a value starts with that, a term of rigid symbols. Every
+other symbol starts as false or 0. An axiom may speak about rigid symbols only; otherwise it would silently restrict the
+reachable states.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def _binders(m: ir.Local) -> tuple[ir.Variable, ir.Variable]:
 
 def rigid(machine: ir.Machine) -> frozenset[str]:
     """The symbols that are parameters of the system: see NOTE(rigid)."""
-    updated = frozenset[str]().union(*(action.changed for action in actions(machine)))
+    updated = frozenset(first_values(machine)).union(*(action.changed for action in actions(machine)))
     constrained = machine_builtins.rigid_symbols(machine.delivery).union(
         machine.constants, *(symbols_of(axiom.body) for axiom in machine.axioms)
     )
@@ -151,32 +152,49 @@ def rigid(machine: ir.Machine) -> frozenset[str]:
     )
 
 
+def first_values(machine: ir.Machine) -> dict[str, ir.Update]:
+    """What `initial` says of each symbol that it gives a value."""
+    return {update.symbol: update for update in machine.initial}
+
+
 def free_at_first(machine: ir.Machine) -> frozenset[str]:
-    """The symbols that an initial state gives any values: the parameters, and the functions into a sort."""
+    """The symbols that an initial state gives any values: the parameters, and other functions into a sort."""
     into_sorts = {symbol.name for symbol in symbols(machine) if symbol.result not in (BOOL, NAT)}
-    return rigid(machine) | into_sorts
+    return rigid(machine) | (into_sorts - first_values(machine).keys())
 
 
 def axiom_faults(machine: ir.Machine) -> tuple[str, ...]:
-    """Axioms that speak about what a transition updates, each as a sentence; a machine that has one is not proved."""
-    updated = frozenset[str]().union(*(action.changed for action in actions(machine)))
+    """Axioms that speak about what is updated, each as a sentence; a machine that has one is not proved."""
+    updated = frozenset(first_values(machine)).union(*(action.changed for action in actions(machine)))
     return tuple(
-        f"axiom `{axiom.name}` speaks about `{symbol}`, which a transition updates"
+        f"axiom `{axiom.name}` speaks about `{symbol}`, which a transition or `initial` updates"
         for axiom in machine.axioms
         for symbol in sorted(symbols_of(axiom.body) & updated)
     )
 
 
 def initially(expr: ir.Expr, machine: ir.Machine) -> ir.Expr:
-    """The formula in an initial state. What is not rigid is false or 0, apart from functions into a sort."""
-    fixed = rigid(machine)
+    """The formula in an initial state. What is not free at first is what `initial` says, or else false or 0."""
+    free, given = free_at_first(machine), first_values(machine)
 
     def start(application: ir.Apply) -> ir.Expr:
-        if application.symbol in fixed or application.type not in (BOOL, NAT):
-            return application
-        return ir.Literal_(application.type, zero_of(application.type))
+        return application if application.symbol in free else first_value(given, application)
 
     return with_applications(expr, start)
+
+
+def first_value(given: Mapping[str, ir.Update], application: ir.Apply) -> ir.Expr:
+    """The value at first of a symbol at its arguments. `given`: what `initial` says, by symbol."""
+    update = given.get(application.symbol)
+    if update is None:
+        return ir.Literal_(application.type, zero_of(application.type))
+    names = [_name_of(argument) for argument in update.arguments]
+    return substitute(update.value, dict(zip(names, application.arguments, strict=True)))
+
+
+def _name_of(argument: ir.Expr) -> str:
+    assert isinstance(argument, ir.Local), argument
+    return argument.name
 
 
 # --- the state after a transition, as a formula ------------------------------------------------
@@ -298,11 +316,13 @@ def _grown(structure: Structure, updates: Sequence[ir.Update], tables: Mapping[s
 
 
 def initial(machine: ir.Machine, universe: Mapping[str, int], given: Mapping[str, Table]) -> Structure:
-    """An initial structure: `given` has the tables of the rigid symbols and of functions into a sort."""
+    """An initial structure: `given` has the tables of what is free at first; others in it are passed over."""
+    free = free_at_first(machine)
     tables = {
         symbol.name: given[symbol.name]
-        if symbol.name in given
-        else constant_table(symbol, universe, zero_of(symbol.result))
+        if symbol.name in free
+        else constant_table(symbol, universe, beyond_window(symbol.result))
         for symbol in symbols(machine)
     }
-    return Structure(universe, tables)
+    nothing = Structure(universe, tables)
+    return step(Action("initial", (), (), machine.initial), (), nothing) if machine.initial else nothing

@@ -29,8 +29,7 @@ from thence.proofs.logic.formula import (
     map_children,
     negation,
 )
-from thence.proofs.logic.structure import zero_of
-from thence.proofs.machine.transitions import free_at_first, symbols
+from thence.proofs.machine.transitions import first_value, first_values, free_at_first, symbols
 from thence.proofs.refinement.shapes import (
     Group,
     Leaf,
@@ -311,12 +310,12 @@ def _unchanged(symbol: ir.Symbol, version: str = "") -> Callable[[tuple[Term, ..
 
 def initial_state(link: ir.Link, initial: Callable[[str, Term], Shape]) -> State:
     """The state at first: nothing in flight, and the machine in one of its initial states."""
-    free = free_at_first(link.machine)
+    free, given = free_at_first(link.machine), first_values(link.machine)
 
     def start(symbol: ir.Symbol) -> Callable[[tuple[Term, ...]], Term]:
         if symbol.name in free:
             return _unchanged(symbol)
-        return lambda arguments: ir.Literal_(symbol.result, zero_of(symbol.result))
+        return lambda arguments: first_value(given, ir.Apply(symbol.result, symbol.name, arguments))
 
     machine = {symbol.name: start(symbol) for symbol in symbols(link.machine)}
     end = ir.Literal_(NAT, 0) if keeps_order(link) else None

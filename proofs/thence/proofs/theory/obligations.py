@@ -14,7 +14,8 @@ under its rules, and the claim is true of all that it relates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
@@ -81,28 +82,70 @@ def background(theory: ir.Theory) -> tuple[ir.NamedFormula, ...]:
 
 
 def theorem_scheme(theorem: ir.Theorem) -> Scheme:
-    """All obligations of the theorem. Raises: Unsupported for a rule that uses its own relation negatively."""
-    hypotheses = (*background(theorem.theory), *theorem.assume)
+    """All obligations of the theorem, and before them those of the lemmas that it uses, directly or not.
+
+    Raises: Unsupported for a rule that uses its own relation negatively.
+    """
+    obligations: list[Obligation] = []
+    lemmas = _lemmas(theorem)
+    for lemma in lemmas:
+        obligations += (
+            replace(each, name=f"lemma {lemma.name}: {each.name}") for each in _own_scheme(lemma).obligations
+        )
+    own = _own_scheme(theorem)
+    used = f", using {_quoted(lemma.name for lemma in theorem.lemmas)}" if lemmas else ""
+    return Scheme((*obligations, *own.obligations), own.principle + used)
+
+
+def _lemmas(theorem: ir.Theorem) -> tuple[ir.Theorem, ...]:
+    """The lemmas of the theorem and their lemmas, each once, after those that it uses itself."""
+    found: dict[str, ir.Theorem] = {}
+    for lemma in theorem.lemmas:
+        for each in (*_lemmas(lemma), lemma):
+            found.setdefault(each.name, each)
+    return tuple(found.values())
+
+
+def _as_hypothesis(lemma: ir.Theorem, assumed: Collection[ir.NamedFormula]) -> ir.NamedFormula:
+    """What a lemma says where these formulas are assumed: the rest of its own assumptions imply its conclusions."""
+    open_ = conj(each.body for each in lemma.assume if each not in assumed)
+    proved = conj(each.body for each in lemma.prove)
+    return ir.NamedFormula(f"theorem {lemma.name}", implies(open_, proved))
+
+
+def _own_scheme(theorem: ir.Theorem) -> Scheme:
+    """The obligations of the theorem where its lemmas are true."""
+    lemmas = (_as_hypothesis(lemma, theorem.assume) for lemma in theorem.lemmas)
+    known = [*background(theorem.theory), *theorem.assume, *lemmas]
     signature = signature_of(theorem.theory)
-    if theorem.induction is None:
-        final = tuple(Obligation(f"{goal.name} follows", signature, hypotheses, goal) for goal in theorem.prove)
-        return Scheme(final, "directly from the axioms and assumptions")
-    steps, principle = _induction(theorem.theory, theorem.induction, signature, hypotheses)
-    claimed = ir.NamedFormula("claim", _claim_for_all(theorem.theory, theorem.induction))
-    final = tuple(
-        Obligation(f"claim gives {goal.name}", signature, (*hypotheses, claimed), goal) for goal in theorem.prove
+    steps: list[Obligation] = []
+    principles: list[str] = []
+    for number, induction in enumerate(theorem.inductions, 1):
+        place = f"induction {number}, " if len(theorem.inductions) > 1 else ""
+        cases, principle = _induction(theorem.theory, induction, signature, tuple(known))
+        steps += (replace(case, name=f"{place}{case.name}") for case in cases)
+        principles.append(principle)
+        known += (_for_all(induction, claim) for claim in induction.claims)
+    claimed = "the claims give" if sum(len(each.claims) for each in theorem.inductions) > 1 else "claim gives"
+    final = (
+        Obligation(
+            f"{claimed} {goal.name}" if theorem.inductions else f"{goal.name} follows", signature, tuple(known), goal
+        )
+        for goal in theorem.prove
     )
-    return Scheme((*steps, *final), principle)
+    return Scheme((*steps, *final), "; then ".join(principles) or "directly from the axioms and assumptions")
 
 
-def _claim_for_all(theory: ir.Theory, induction: ir.Induction) -> ir.Expr:
-    conclusion = holds(induction.relation, *(local(variable) for variable in induction.variables))
-    return forall(induction.variables, implies(conclusion, induction.claim))
+def _for_all(induction: ir.Induction, claim: ir.NamedFormula) -> ir.NamedFormula:
+    """The claim of all that the relation relates."""
+    related = holds(induction.relation, *(local(variable) for variable in induction.variables))
+    return ir.NamedFormula(claim.name, forall(induction.variables, implies(related, claim.body)))
 
 
 def _induction(
     theory: ir.Theory, induction: ir.Induction, signature: Signature, hypotheses: tuple[ir.NamedFormula, ...]
 ) -> tuple[tuple[Obligation, ...], str]:
+    """The cases of the induction, for each of its claims, and a sentence that names the principle."""
     inductive = next(inductive for inductive in theory.inductives if inductive.name == induction.relation)
     renaming = {
         parameter.name: local(variable)
@@ -116,17 +159,19 @@ def _induction(
             f"induction on {inductive.name}: `{last.name}` is transitivity, so the linear form is used: "
             f"{_listing(base)}, then one more of these at the end of a chain"
         )
-    obligations = tuple(
+    obligations = (
         Obligation(
             f"rule {rule.name}",
             signature,
-            (*hypotheses, ir.NamedFormula(rule.name, _with_claim(rule.body, inductive.name, induction))),
-            ir.NamedFormula("claim", induction.claim),
+            (*hypotheses, ir.NamedFormula(rule.name, _with_claims(rule.body, inductive.name, induction))),
+            claim,
             induction.variables,
         )
         for rule in rules
+        for claim in induction.claims
     )
-    return obligations, f"induction on {inductive.name}: one case for each rule, {_listing(rules)}"
+    principle = f"induction on {inductive.name}: one case for each rule, {_listing(rules)}"
+    return _told_apart(obligations, induction), principle
 
 
 def _linear(
@@ -137,26 +182,38 @@ def _linear(
     hypotheses: tuple[ir.NamedFormula, ...],
 ) -> tuple[Obligation, ...]:
     first, last = inductive.parameters
-    taken = {first.name, last.name}.union(*(free_locals(rule.body) for rule in base), free_locals(induction.claim))
-    middle = ir.Variable(fresh_name("m", taken), first.type)
-    claim = ir.NamedFormula("claim", induction.claim)
-    before = (
-        ir.NamedFormula("chain", holds(inductive.name, local(first), local(middle))),
-        ir.NamedFormula("claim_so_far", substitute(induction.claim, {last.name: local(middle)})),
+    claims = induction.claims
+    taken = {first.name, last.name}.union(
+        *(free_locals(rule.body) for rule in base), *(free_locals(claim.body) for claim in claims)
     )
+    middle = ir.Variable(fresh_name("m", taken), first.type)
+    before = [ir.NamedFormula("chain", holds(inductive.name, local(first), local(middle)))]
+    for claim in claims:
+        so_far = f"{claim.name}_so_far"
+        before.append(ir.NamedFormula(so_far, substitute(claim.body, {last.name: local(middle)})))
     obligations = [
-        Obligation(f"base {rule.name}", signature, (*hypotheses, rule), claim, inductive.parameters) for rule in base
+        Obligation(f"base {rule.name}", signature, (*hypotheses, rule), claim, inductive.parameters)
+        for rule in base
+        for claim in claims
     ]
     for rule in base:
         extension = ir.NamedFormula(rule.name, substitute(rule.body, {first.name: local(middle)}))
-        obligations.append(
-            Obligation(f"step {rule.name}", signature, (*hypotheses, *before, extension), claim, (first, middle, last))
+        known = (*hypotheses, *before, extension)
+        obligations += (
+            Obligation(f"step {rule.name}", signature, known, claim, (first, middle, last)) for claim in claims
         )
-    return tuple(obligations)
+    return _told_apart(obligations, induction)
 
 
-def _with_claim(body: ir.Expr, relation: str, induction: ir.Induction) -> ir.Expr:
-    """The rule's body with `R(s, t)` read as `R(s, t) and claim(s, t)`."""
+def _told_apart(obligations: Iterable[Obligation], induction: ir.Induction) -> tuple[Obligation, ...]:
+    """The obligations, named after their claims too where there are several."""
+    if len(induction.claims) == 1:
+        return tuple(obligations)
+    return tuple(replace(each, name=f"{each.name}: {each.goal.name}") for each in obligations)
+
+
+def _with_claims(body: ir.Expr, relation: str, induction: ir.Induction) -> ir.Expr:
+    """The rule's body with `R(s, t)` read as `R(s, t)` and every claim of s and t."""
     if not _is_positive(body, relation, True):
         raise Unsupported(f"a rule of `{relation}` uses `{relation}` negatively: there is no least relation")
 
@@ -165,7 +222,7 @@ def _with_claim(body: ir.Expr, relation: str, induction: ir.Induction) -> ir.Exp
             return application
         names = [variable.name for variable in induction.variables]
         values = dict(zip(names, application.arguments, strict=True))
-        return conj((application, substitute(induction.claim, values)))
+        return conj((application, *(substitute(claim.body, values) for claim in induction.claims)))
 
     return with_applications(body, both)
 
@@ -187,7 +244,11 @@ def _is_positive(expr: ir.Expr, relation: str, positive: bool) -> bool:
 
 
 def _listing(rules: list[ir.NamedFormula]) -> str:
-    return ", ".join(f"`{rule.name}`" for rule in rules)
+    return _quoted(rule.name for rule in rules)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 # --- refuting ----------------------------------------------------------------------------------

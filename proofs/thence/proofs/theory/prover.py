@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from thence.dsl import ir
@@ -165,15 +165,7 @@ def _need(session: ProofSession, theorem: ir.Theorem, assumption: ir.NamedFormul
     rest = tuple(other for other in theorem.assume if other != assumption)
     model = _refutation(session, theorem, rest, FEW)
     if model is None:
-        without = ir.Theorem(
-            theorem.name,
-            theory=theorem.theory,
-            assume=rest,
-            prove=theorem.prove,
-            induction=theorem.induction,
-            needs=(),
-            expects=(),
-        )
+        without = replace(theorem, assume=rest, needs=(), expects=())
         brief = session.silent().within(BRIEF_MS).with_one_solver()
         discharges = brief.discharge(theorem_scheme(without).obligations, look_for_models=False)
         if all(discharge.proved for discharge in discharges):

@@ -179,6 +179,38 @@ class _Writer:
         return f"    {bound}{symbol}({', '.join(at)}) := {value}"
 
 
+    def first_value(self, symbol: str, fixed: frozenset[str]) -> str:
+        """What the symbol is at first, by what never changes: at all its arguments, at finitely many numbers."""
+        places, result = self.symbols[symbol]
+        binders: dict[str, str] = {}
+        for place in places:
+            name = self.fresh(place, binders)
+            assert name is not None
+            binders[name] = place
+        value = self.formula(binders, 2, fixed) if result == "bool" else self.term(result, binders, 2, fixed)
+        numbers = " and ".join(f"{name} < {self.chance.choice((1, 2))}" for name, of in binders.items() if of == "nat")
+        if numbers:
+            value = f"{numbers} and {value}" if result == "bool" else f"if {numbers} then {value} else 0"
+        bound = f"forall {', '.join(f'{name}: {of}' for name, of in binders.items())}: " if binders else ""
+        return f"    {bound}{symbol}({', '.join(binders)}) := {value}"
+
+
+def _first_values(writer: _Writer, chance: Random, fixed: frozenset[str]) -> list[str]:
+    """For some machines, what some of their symbols are at first."""
+    if chance.random() < 0.4:
+        return []
+    plain, writer.chance = writer.chance, chance
+    usable = {result for name, (_, result) in writer.symbols.items() if name in fixed}
+    lines = []
+    for symbol in writer.own:
+        places, result = writer.symbols[symbol]
+        sayable = result in ("bool", "nat") or result in places or result in usable & {"process"} & {*places}
+        if sayable and chance.random() < 0.6:
+            lines.append(writer.first_value(symbol, fixed))
+    writer.chance = plain
+    return ["  initial:", *lines] if lines else []
+
+
 def _declared(seed: int) -> tuple[_Writer, list[str]]:
     """The symbols of the machine of this seed, and the lines that declare them."""
     chance = Random(seed)
@@ -195,6 +227,7 @@ def drawn_machine(seed: int) -> str:
     fixed = frozenset({*writer.constants, *(["src", "dst", "to"] if writer.delivery != "off" else [])})
     if writer.constants and chance.random() < 0.6:
         lines.append(f"  axiom given: {writer.formula({}, 3, fixed & everything)}")
+    lines += _first_values(writer, Random(f"initial {seed}"), fixed & everything)
     history = {
         "unicast": {"causal_send": ["message"], "deliver": ["message"]},
         "off": {},
@@ -364,7 +397,48 @@ machine queues:
   prove at_most_once, no_creation
 """
 
-BY_HAND = {"stages": STAGES, "numbers": NUMBERS, "orders": ORDERS, "queues": QUEUES}
+FIRST = """
+machine tokens:
+  sort place ordered
+  constant relation open(x: place)
+  constant function chief(): process
+  constant function most(): nat
+  relation holds(p: process)
+  relation met(x: place, y: place)
+  relation fresh(m: message)
+  function at(p: process): process
+  function left(p: process): nat
+  relation near(n: nat)
+  initial:
+    forall p: holds(p) := p = chief()
+    forall x, y: met(x, y) := open(x) and not (exists q: place. q < y and open(q))
+    forall y: fresh(y) := src(y) = chief() and (forall p. p = dst(y) or exists x: place. open(x))
+    forall q: at(q) := if exists x: place. open(x) then chief() else q
+    forall p: left(p) := if p = chief() then 0 else most() + 1
+    forall n: near(n) := n < 2 and n <= most()
+  transition causal_send(m):
+    require fresh(m)
+    fresh(m) := false
+  transition deliver(m):
+    require sent(m)
+    forall p: holds(p) := p = dst(m)
+    forall p: at(p) := if p = src(m) then dst(m) else at(p)
+  transition meet(x: place, y: place, p: process):
+    require holds(p) and left(p) > 0
+    met(x, y) := not met(y, x)
+    left(p) := left(p) - 1
+    forall n: near(n) := near(n) or n = left(p)
+  invariant one: forall p, q. holds(p) and holds(q) implies p = q
+  invariant some: exists p. holds(p)
+  invariant few: forall p. left(p) <= most() + 1
+  invariant unsent: forall x. fresh(x) implies not sent(x)
+  invariant there: forall x, y: place. met(x, y) implies open(x)
+  invariant own: forall p. at(p) = p
+  invariant low: forall n: nat. near(n) implies n <= most() + 1
+  prove no_creation
+"""
+
+BY_HAND = {"stages": STAGES, "numbers": NUMBERS, "orders": ORDERS, "queues": QUEUES, "first": FIRST}
 """Names that meet, updates at every place, quantifiers over numbers, orders, and properties that the library seldom
 states."""
 

@@ -94,7 +94,8 @@ def python(expr: ir.Expr, names: Mapping[str, str], fresh: Iterator[int]) -> str
 def began(machine: ir.Machine, state: Structure) -> Structure:
     """The initial state that has the constants, the ends of messages and the functions into a sort of `state`.
 
-    So does what no transition changes and an axiom speaks about. All else is false or zero.
+    So does what no transition changes and an axiom speaks about. `initial` gives others their values, from these. All
+    else is false or zero.
     """
     changed = {update.symbol for transition in machine.transitions for update in transition.updates}
     spoken = {node.symbol for axiom in machine.axioms for node in nodes(axiom.body) if isinstance(node, ir.Apply)}
@@ -105,7 +106,16 @@ def began(machine: ir.Machine, state: Structure) -> Structure:
         name: table if name in given else {key: type(was)(0) for key, was in table.items()}
         for name, table in state.tables.items()
     }
-    return Structure(state.universe, tables)
+    begun = Structure(state.universe, tables)
+    for update in machine.initial:
+        table = dict(tables[update.symbol])
+        names = [binder.name for binder in update.binders]
+        for values in product(*(_domain(binder.type, begun, {}) for binder in update.binders)):
+            local = dict(zip(names, values, strict=True))
+            key = tuple(local[argument.name] for argument in update.arguments if isinstance(argument, ir.Local))
+            table[key] = value(update.value, begun, local)
+        tables[update.symbol] = table
+    return Structure(_with_numbers(machine, state.universe, tables), tables)
 
 
 def stepped(
@@ -127,11 +137,15 @@ def stepped(
     if keeps_history:
         recorded = _sent if transition.name == "causal_send" else _delivered
         recorded(machine.delivery == "unicast", state, tables, *arguments)
+    return Structure(_with_numbers(machine, state.universe, tables), tables)
+
+
+def _with_numbers(
+    machine: ir.Machine, universe: Mapping[str, int], tables: Mapping[str, Table]
+) -> Mapping[str, int]:
+    """The universe, with all numbers at which something is not zero."""
     highest = max((key[at] for key, at in _numbers(machine, tables)), default=0)
-    universe = dict(state.universe)
-    if "nat" in universe:
-        universe["nat"] = max(universe["nat"], highest + 1)
-    return Structure(universe, tables)
+    return {**universe, "nat": max(universe["nat"], highest + 1)} if "nat" in universe else universe
 
 
 def _numbers(machine: ir.Machine, tables: Mapping[str, Table]) -> Iterator[tuple[tuple[Any, ...], int]]:

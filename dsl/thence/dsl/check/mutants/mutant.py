@@ -42,6 +42,7 @@ def check_mutant(
     inner = reporter.within((f"in mutant `{mutant.name.text}` of `{subject.name.text}`",))
     if isinstance(subject, syntax.Protocol):
         merge.refuse(mutant.transitions, "a protocol has no transitions")
+        merge.refuse(() if mutant.initial is None else (mutant.initial,), "a protocol's variables have first values")
         merge.make_changes((*subject.handlers, *subject.procedures), (*mutant.handlers, *mutant.procedures))
         handlers = (*mutant.handlers, *merge.changed(syntax.Handler))
         procedures = (*mutant.procedures, *merge.changed(syntax.Procedure))
@@ -63,7 +64,7 @@ def check_mutant(
     else:
         merge.refuse(
             (*mutant.values, *mutant.state, *mutant.handlers, *mutant.procedures, *mutant.rest, *mutant.promises),
-            "a machine has transitions only",
+            "a machine has `initial` and transitions only",
         )
         merge.refuse(mutant.network[:1], "a machine has no network")
         merge.make_changes(subject.transitions, mutant.transitions)
@@ -71,6 +72,7 @@ def check_mutant(
         altered = replace(
             subject,
             definitions=merge.parts(subject.definitions, mutant.definitions, _definition, "definition"),
+            initial=merge.initial(subject.initial),
             transitions=merge.parts(subject.transitions, transitions, _transition, "transition"),
             invariants=merge.parts(subject.invariants, mutant.invariants, _formula, "invariant"),
             stable=merge.parts(subject.stable, mutant.stable, _formula, "stable formula"),
@@ -259,6 +261,16 @@ class _Merge:
                 f"its scopes, and the names that {network.replace('`', '')} gives, depend on it",
             )
         return words
+
+    def initial(self, original: syntax.Initial | None) -> syntax.Initial | None:
+        """The first values of the mutant, if it says some; otherwise those of its subject."""
+        restated = self.mutant.initial
+        if restated is None:
+            return original
+        self.restated = True
+        if restated == original:
+            self.reporter.warning("W0911", restated.span, "`initial` is restated without a change")
+        return restated
 
     def refuse(self, parts: Iterable[syntax.Node], why: str) -> None:
         """Reports what the subject cannot have."""

@@ -99,8 +99,10 @@ class _Writer:
 
     def initial(self) -> list[str]:
         """Init: everything false or 0, but for what is arbitrary."""
-        lines = ["Init =="]
+        lines, given = ["Init =="], {update.symbol: update for update in self.machine.initial}
         for symbol in self.declared:
+            if symbol.name in given:
+                continue
             variable, domain = self.scope.symbols[symbol.name], self._domain(symbol)
             if symbol.name in self.arbitrary or symbol.result not in (BOOL, NAT):
                 if symbol.result == NAT:
@@ -113,9 +115,24 @@ class _Writer:
                 start = zero(symbol.result)
                 value = f"[{self._arguments(domain)} |-> {start}]" if domain else start
                 lines.append(f"  /\\ {variable} = {value}")
+        for update in self.machine.initial:
+            lines.append(f"  /\\ {self._first(update)}")
         axioms = (*built_in.built_in_axioms(self.machine.delivery), *self.machine.axioms)
         lines += [f"  /\\ {tla(axiom.body, self._inside())}" for axiom in axioms]
         return [*lines, ""]
+
+    def _first(self, update: ir.Update) -> str:
+        """The first values of a symbol, by what never changes."""
+        variable, inner = self.scope.symbols[update.symbol], self._inside()
+        if not update.arguments:
+            return f"{variable} = {tla(update.value, inner)}"
+        domains = []
+        for argument in update.arguments:
+            assert isinstance(argument, ir.Local)
+            name = inner.names.fresh(argument.name)
+            inner = inner.binding(argument.name, name)
+            domains.append(f"{name} \\in {sort_set(argument.type, self.scope)}")
+        return f"{variable} = [{', '.join(domains)} |-> {tla(update.value, inner)}]"
 
     @staticmethod
     def _arguments(domain: Sequence[str]) -> str:

@@ -67,8 +67,10 @@ def theory_form(theory: ir.Theory) -> Form:
 def machine_form(machine: ir.Machine) -> Form:
     """The machine as a transition system, with what the language adds to `causal_send` and `deliver` written out."""
     order: dict[str, Form] = {"ordered": sorted(machine.ordered)} if machine.ordered else {}
+    first: dict[str, Form] = {"initial": _sorted(_update(each, {}) for each in machine.initial)}
     return {
         **order,
+        **(first if machine.initial else {}),
         "symbols": _sorted(_symbol(symbol) for symbol in symbols(machine)),
         "rigid": sorted(rigid(machine)),
         "axioms": _formulas(machine.axioms),
