@@ -280,6 +280,45 @@ def test_machine_runs_against_transitions(library: Library, which: tuple[str, st
     assert both.taken >= 3
 
 
+BEGUN = """
+machine begun:
+  relation fresh(m: message)
+  relation open(p: process)
+  relation wanted(p: process, m: message)
+  relation over()
+  function left(p: process): nat
+  function size(m: message): nat
+  initial:
+    forall m: fresh(m) := exists p. p != src(m) and p != dst(m)
+    forall p: open(p) := not (exists q. q != p)
+    forall p, m: wanted(p, m) := p != src(m)
+    over() := exists p, q: process. p != q
+    forall p: left(p) := if exists q. q != p then 2 else 0
+    forall m: size(m) := if src(m) = dst(m) then 0 else 1
+  transition causal_send(m):
+    require wanted(dst(m), m) and over()
+    forall p: wanted(p, m) := wanted(p, m) and open(p)
+    fresh(m) := false
+  transition deliver(m):
+    require sent(m) and left(dst(m)) > 0
+    forall p: left(p) := if p = dst(m) then left(p) - size(m) else left(p)
+    forall p: open(p) := open(p) or p = src(m)
+    forall x: size(x) := if fresh(x) then size(x) + 1 else size(x)
+  prove no_creation
+"""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_machine_runs_begin_as_transitions_do(specify: Callable[[str], ir.Specification], seed: int) -> None:
+    (machine,) = specify(BEGUN).machines
+    both = Both(machine, Random(seed))
+    assert both.run.initial() != MachineRun(replace(machine, initial=()), 3, both.ends).initial()
+    both.compare()
+    for _ in range(14):
+        both.advance()
+    assert both.taken >= 3
+
+
 class Both:
     """One run in both: a `MachineRun` over messages, and a structure that also has unsent ones of each kind."""
 

@@ -46,6 +46,10 @@ UPDATES = {
           "forall z: marked(z) := not marked(z)",
           "forall o: held(o) := held(o) and not past(p, o)"),
 }  # fmt: skip
+FIRST = (
+    "forall o: held(o) := exists z. z != src(o)", "forall z: much(z) := if exists q. q != z then 1 else 2",
+    "forall z: marked(z) := not (exists q. q != z)", "over() := true",
+)  # fmt: skip
 CLAUSES = (
     "send MSG(m, x) to j is post(m, j)", "send MSG(m, x) to j is post(m, self), once",
     "receive MSG(m, x) from j is post(m, self) or post(m, j)", "receive MSG(m, x) from j is post(m, any), when f",
@@ -94,6 +98,9 @@ def machine(random: Random, protocol: ir.Protocol) -> list[str]:
         "  transition mark(m: message, p: process):", "    held(m) := true", "    marked(p) := true",
         "  prove no_creation",
     ]  # fmt: skip
+    chosen = [each for each in FIRST if random.random() < 0.2]
+    if chosen:
+        lines[6:6] = ["  initial:", *(f"    {each}" for each in chosen)]
     conforms = ["conforms drawn to watch:", "  causal_send(m) is causal_send(m)"]
     conforms.append(f"  deliver m is deliver({'m' if single else 'm, self'}){random.choice(('', '', ', once'))}")
     chosen = random.sample(CLAUSES, random.randint(1, 4))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.ir.types import PROCESS
+from thence.dsl.ir.types import BOOL, NAT, PROCESS
 from thence.proofs.logic.countermodel import (
     Counterexample,
     Names,
@@ -26,7 +26,7 @@ from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
 from thence.proofs.machine.history import Happening, TooManyOrders, destinations, happenings
 from thence.proofs.machine.obligations import Conjunct
 from thence.proofs.machine.reachability import TransitionRun
-from thence.proofs.machine.transitions import Action, enabled, environment_of, free_at_first, step, symbols
+from thence.proofs.machine.transitions import Action, enabled, environment_of, first_values, free_at_first, step, symbols
 from thence.proofs.solving.finite_models import Model
 from thence.spec.events import Deliver, Event, Execution, Send
 
@@ -124,6 +124,8 @@ def run_counterexample(machine: ir.Machine, run: TransitionRun, violated: ir.Nam
     instance = false_instance(violated, states[-1], names)
     given = _given(machine, run, names)
     lines = ["  " + given] if free_at_first(machine) or _orders(machine, run.start, names) else []
+    first = _first(machine, run, names)
+    lines += [f"  at first: {', '.join(first)}"] if first else []
     steps = []
     for number, (action, arguments) in enumerate(run.steps, 1):
         changed = changes(symbols(machine), states[number - 1], states[number], names)
@@ -139,6 +141,7 @@ def run_counterexample(machine: ir.Machine, run: TransitionRun, violated: ir.Nam
     facts = {
         "kind": "run",
         "given": given,
+        **({"first": first} if first else {}),
         "steps": steps,
         "violated": {violated.name: instance or {}},
         "execution": execution_json(execution),
@@ -171,6 +174,18 @@ def _given(machine: ir.Machine, run: TransitionRun, names: Names) -> str:
         told = [fact(symbol, key, value, names) for key, value in names.ordered(symbol, table) if value is not False]
         lines += told or [f"{symbol.name} is empty" if symbol.parameters else f"not {symbol.name}"]
     return "given: " + ", ".join(lines)
+
+
+def _first(machine: ir.Machine, run: TransitionRun, names: Names) -> list[str]:
+    """What `initial` says here: where its relations are true, and its functions not zero."""
+    given = first_values(machine)
+    return [
+        fact(symbol, key, value, names)
+        for symbol in symbols(machine)
+        if symbol.name in given
+        for key, value in names.ordered(symbol, run.start.tables[symbol.name])
+        if value or symbol.result not in (BOOL, NAT)
+    ]
 
 
 def _orders(machine: ir.Machine, structure: Structure, names: Names) -> list[str]:

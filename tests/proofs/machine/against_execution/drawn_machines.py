@@ -178,7 +178,6 @@ class _Writer:
         bound = f"forall {', '.join(binders)}: " if binders else ""
         return f"    {bound}{symbol}({', '.join(at)}) := {value}"
 
-
     def first_value(self, symbol: str, fixed: frozenset[str]) -> str:
         """What the symbol is at first, by what never changes: at all its arguments, at finitely many numbers."""
         places, result = self.symbols[symbol]

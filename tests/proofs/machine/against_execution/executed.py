@@ -140,9 +140,7 @@ def stepped(
     return Structure(_with_numbers(machine, state.universe, tables), tables)
 
 
-def _with_numbers(
-    machine: ir.Machine, universe: Mapping[str, int], tables: Mapping[str, Table]
-) -> Mapping[str, int]:
+def _with_numbers(machine: ir.Machine, universe: Mapping[str, int], tables: Mapping[str, Table]) -> Mapping[str, int]:
     """The universe, with all numbers at which something is not zero."""
     highest = max((key[at] for key, at in _numbers(machine, tables)), default=0)
     return {**universe, "nat": max(universe["nat"], highest + 1)} if "nat" in universe else universe
