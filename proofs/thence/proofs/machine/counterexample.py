@@ -26,7 +26,15 @@ from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
 from thence.proofs.machine.history import Happening, TooManyOrders, destinations, happenings
 from thence.proofs.machine.obligations import Conjunct
 from thence.proofs.machine.reachability import TransitionRun
-from thence.proofs.machine.transitions import Action, enabled, environment_of, first_values, free_at_first, step, symbols
+from thence.proofs.machine.transitions import (
+    Action,
+    enabled,
+    environment_of,
+    first_values,
+    free_at_first,
+    step,
+    symbols,
+)
 from thence.proofs.solving.finite_models import Model
 from thence.spec.events import Deliver, Event, Execution, Send
 

@@ -226,7 +226,7 @@ machine begun:
     forall p: at(p) := p
   transition causal_send(m): pass
   transition deliver(m):
-    require sent(m) and (fresh(m) or over()) and not delivered(m)
+    require sent(m) and (over() implies fresh(m)) and not delivered(m)
     over() := false
     forall p: left(p) := left(p) - 1
     forall p: at(p) := if p = dst(m) then src(m) else at(p)
