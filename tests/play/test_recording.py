@@ -103,9 +103,9 @@ def test_a_long_recording_is_cut_to_what_leads_to_its_finding() -> None:
 @pytest.mark.long
 def test_a_million_events_open_at_the_violation_within_seconds() -> None:
     execution = long_run(500_000)
-    begun = time.perf_counter()
+    begun = time.process_time()
     config = kept(recording_page(execution, "run"))
-    assert time.perf_counter() - begun < 30, "seconds, on a busy machine"
+    assert time.process_time() - begun < 30
     assert len(config["kept"]["run"]["steps"]) == len(TRIANGLE)
 
 

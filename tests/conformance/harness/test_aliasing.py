@@ -174,10 +174,10 @@ def test_packets_that_hold_nothing_mutable_cost_nothing_after_a_while() -> None:
     for _ in range(100):
         sent.sent(one)
     assert not sent.keeps(one)
-    begun = time.perf_counter()
+    begun = time.process_time()
     for _ in range(10_000):
         sent.sent(one)
-    assert time.perf_counter() - begun < 0.5
+    assert time.process_time() - begun < 0.5
 
 
 def test_a_packet_that_holds_itself_is_no_trouble() -> None:

@@ -336,9 +336,9 @@ def test_at_most_so_many_faults_are_reported() -> None:
 
 def test_what_is_too_large_is_refused_at_once() -> None:
     for text in ("#" * (MAX_BYTES + 1), "x\n" * MAX_BYTES):
-        start = time.perf_counter()
+        start = time.process_time()
         assert codes_of(text) == ["E0150"]
-        assert time.perf_counter() - start < 0.1
+        assert time.process_time() - start < 0.1
     assert decode(b"x" * (MAX_BYTES + 1), "x")[1][0].code == "E0150"
     assert codes_of("a" * 50_000) == ["E0151"]
 
