@@ -41,11 +41,11 @@ _DERIVATION = dedent("""\
       every statement as the program understood it (`says`).
     - **The derivation of obligations**: that the SMT-LIB2 files imply the statements. For a machine, there is one for
       every conjunct in the initial states, and one for every conjunct and transition, under the other conjuncts; for a
-      theorem, one for every case of the induction that its `inductive` declaration gives. For what a machine states by
-      `eventually`, they say that what is left to do shrinks and is never stuck. That this is enough is proved on paper,
-      in docs/explanation/liveness.md, for finitely many processes and elements of sorts. `thence recheck` derives
-      them again from the source with the same program, so it does not find a fault of the derivation itself. The
-      comments in a file say which formula and which symbol each line is.
+      theorem, one for every case of the induction that its `inductive` declaration gives, and those of its lemmas.
+      For what a machine states by `eventually`, they say that what is left to do shrinks and is never stuck. That
+      this is enough is proved on paper, in docs/explanation/liveness.md, for finitely many processes and elements of
+      sorts. `thence recheck` derives them again from the source with the same program, so it does not find a fault of
+      the derivation itself. The comments in a file say which formula and which symbol each line is.
     - **The history that machines have built in**: that `causal_send` and `deliver` record happens-before as the
       language defines it. The facts about the history are obligations like all others, not axioms.
     """)
