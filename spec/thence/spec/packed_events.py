@@ -88,9 +88,11 @@ class Names:
 
     def number(self, name: str) -> int | None:
         """The number of a name, let go of or not; None if no message has it. Raises SentTwice."""
-        if name not in self.known:
+        found = self.known.get(name)
+        if found is None and self.forgets:
             self.recall()
-        return self.known.get(name)
+            found = self.known.get(name)
+        return found
 
     def recall(self) -> None:
         """Look up all names from now on. Raises SentTwice: two messages have one name."""
@@ -170,19 +172,22 @@ class PackedEvents(Sequence[Event]):
 
     def append(self, event: Event) -> None:
         """Put an event at the end. Raises SentTwice, where a name was let go of that comes up again."""
-        if 0 <= event.process < self.processes:
-            match event:
-                case Send(process, name, destinations) if name not in self.names.known:
-                    self.send(process, name, self.route(destinations), len({*destinations}))
-                    return
-                case Deliver(process, name) if (number := self.names.number(name)) is not None:
+        process = event.process
+        if 0 <= process < self.processes:
+            if isinstance(event, Deliver):
+                number = self.names.number(event.message)
+                if number is not None:
                     self._put(DELIVER, process, number)
-                    self.names.delivered(number, name)
+                    self.names.delivered(number, event.message)
                     return
-                case Receive(process, name, source) if 0 <= source < self.processes and (
-                    (number := self.names.number(name)) is not None
-                ):
-                    self.sources.append(source)
+            elif isinstance(event, Send):
+                if event.message not in self.names.known:
+                    self.send(process, event.message, self.route(event.destinations), len({*event.destinations}))
+                    return
+            elif isinstance(event, Receive) and 0 <= event.sender < self.processes:
+                number = self.names.number(event.message)
+                if number is not None:
+                    self.sources.append(event.sender)
                     self._put(RECEIVE, process, number)
                     return
         self.others.append(event)
