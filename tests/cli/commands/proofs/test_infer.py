@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from at_work import until_at_work
 
+from thence.api import inferring
 from thence.api.inferring import infer as infer_machines
 from thence.api.inferring import kept_at
 from thence.dsl.load import library
@@ -120,6 +121,8 @@ def test_bad_requests(thence: Thence) -> None:
     assert thence("infer", "fifo", "nobody").rejects("nobody")
     assert thence("infer", "fifo", "--hide", "nothing").rejects("nothing")
     assert thence("infer", "execution").rejects("no machine")
+    assert thence("infer", "fifo", "--ask", "--jobs", "2").rejects("--jobs")
+    assert thence("infer", "fifo", "--hints", "--jobs", "2").rejects("--hints")
     assert thence("infer", "fifo", "--ask", "--json").object["error"].startswith("--ask does not go with --json")
 
 
@@ -232,6 +235,70 @@ def test_a_spoilt_file_is_refused(thence: Thence, tmp_path: Path, cache: Path, t
     assert place is not None
     place.write_text(text)
     assert thence("infer", str(file), "--resume").rejects("--resume")
+
+
+SEVERAL = "\n".join(
+    (
+        BEYOND.replace("stop_and_wait", "beyond"),
+        STOP_AND_WAIT,
+        STOP_AND_WAIT.replace("stop_and_wait", "careless").replace("implies delivered(a)", "implies sent(a)"),
+    )
+)
+"""Three machines: what they state is unknown, proved and refuted."""
+
+
+def without_times(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in one.items() if "seconds" not in name} for one in found["machines"]]
+
+
+def test_machines_at_the_same_time_are_as_one_after_the_other(thence: Thence, tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "mine.thence").write_text(SEVERAL)
+    here = thence("infer", "mine.thence", "--json")
+    kept = {place.name: place.read_text() for place in cache.iterdir()}
+    for jobs in ("2", "5"):
+        there = thence("infer", "mine.thence", "--json", "--jobs", jobs)
+        assert there.code == here.code == 1
+        assert without_times(there.object) == without_times(here.object)
+        assert {place.name: place.read_text() for place in cache.iterdir()} == kept
+    assert [one["verdict"] for one in here.object["machines"]] == ["unknown", "proved", "refuted"]
+    assert all(one["processor_seconds"] > 0.1 for one in there.object["machines"])
+    resumed = thence("infer", "mine.thence", "--json", "--jobs", "2", "--resume").object["machines"]
+    assert [bool(one["resumed"]) for one in resumed] == [True, False, False]
+
+
+def test_a_search_that_breaks_is_unknown(
+    thence: Thence, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others have their results."""
+    (tmp_path / "mine.thence").write_text(SEVERAL)
+    search = inferring.infer_machine
+
+    def breaking(session: Any, machine: Any, *given: Any) -> Any:
+        if machine.name == "beyond":
+            raise ArithmeticError("broken")
+        return search(session, machine, *given)
+
+    monkeypatch.setattr(inferring, "infer_machine", breaking)
+    found = thence("infer", "mine.thence", "--jobs", "2", "--json").object["machines"]
+    assert [one["verdict"] for one in found] == ["unknown", "proved", "refuted"]
+    assert "ArithmeticError: broken" in found[0]["reason"]
+
+
+@pytest.mark.long
+def test_an_interrupt_keeps_what_each_search_found(command: list[str], tmp_path: Path, cache: Path) -> None:
+    """Two of three machines are being searched; the third one is named, too."""
+    run = subprocess.Popen(
+        [*command, "infer", "rst", "--hide", "all", "--timeout", "200", "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        encoding="utf-8",
+    )
+    until_at_work(run, 24)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 3 and out.count("interrupted") == 3 and "--resume" in out
+    kept = [json.loads(place.read_text()) for place in cache.iterdir()]
+    assert len(kept) == 2 and all(sum(len(each["records"]) for each in one["samples"]) > 50 for one in kept)
 
 
 @pytest.mark.long
