@@ -93,26 +93,22 @@ def infer_at_once(
 ) -> tuple[Inference, ...]:
     """As `infer`, `jobs` machines at a time, each in a process of its own. It cannot ask.
 
-    Ctrl-C ends all of them, and each keeps what it found. `progress` is told the machines that are being searched, and
-    what is done for each.
+    Ctrl-C ends all of them, and each keeps what it found. `progress` is also told how many are done.
 
     Raises:
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
     searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
     found: dict[str, Inference] = {}
-    doing: dict[str, str] = {}
 
     def work(search: Search, tell: Note) -> Inference:
         return _searched(search, tell, None)
 
     def told(search: Search, now: str) -> None:
-        doing[search.machine] = now
         if progress is not None:
-            progress(f"{len(found)} of {len(searches)} are done", "; ".join(": ".join(each) for each in doing.items()))
+            progress(f"{len(found)} of {len(searches)} are done; {search.machine}", now)
 
     def done(search: Search, outcome: Inference | Exception) -> None:
-        doing.pop(search.machine, None)
         one = found[search.machine] = _of(search, outcome)
         if (place := search.place) is not None:
             _keep(place, one)
