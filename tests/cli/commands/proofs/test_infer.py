@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -342,6 +344,31 @@ def test_questions_are_answered_from_a_pipe(command: list[str], tmp_path: Path) 
     assert "there is no candidate 77" in found.stdout and "E0" in found.stdout
     assert "a run makes it false: causal_send(m1)" in found.stdout and "cannot be given up" in found.stdout
     assert "past(p, a) implies" in found.stdout and "proved for any number" in found.stdout
+
+
+PRICE = re.compile(r"  \d  (?P<said>.*?)   \(.*\)\n     (?P<own>.*); (?P<open>\d+) other steps? open then\n")
+
+
+def test_candidates_have_a_price_that_is_so(command: list[str], thence: Thence, tmp_path: Path) -> None:
+    """The prover says of each candidate, beside all clauses that were there, what its price says."""
+    file = tmp_path / "mine.thence"
+    file.write_text(STOP_AND_WAIT)
+    shown = asked(command, file, "q\n").stdout
+    assert "2,400 sampled states" in shown and "of up to 12 steps" in shown
+    there = "".join(f"{line}\n" for line in shown.splitlines() if line.startswith("  invariant"))
+    prices = [*PRICE.finditer(shown)]
+    said = Counter(price["own"].partition(" ")[0] for price in prices)
+    assert there and len(prices) == 5 and {*said} == {"lost", "every"}
+    assert {price["open"] for price in prices} == {"0", "1"}
+    for price in prices:
+        file.write_text(STOP_AND_WAIT.replace("  prove", f"{there}  invariant offered: {price['said']}\n  prove"))
+        results = thence("prove", str(file), "--json", "--no-cache").object["results"]
+        verdicts = {one["name"]: one["verdict"] for one in results}
+        if "lost by" in price["own"]:
+            assert verdicts["offered"] == "unknown"
+        elif "proved for any number" in price["own"]:
+            assert verdicts["offered"] == "proved"
+            assert verdicts["causal"] == ("proved" if price["open"] == "0" else "unknown")
 
 
 def test_the_end_of_the_input_ends_the_questions(command: list[str], tmp_path: Path) -> None:
