@@ -25,6 +25,7 @@ from infer import found_of, machines_of, paths
 
 from thence.dsl import ir
 from thence.dsl.find import specification
+from thence.proofs.infer.inference import INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ class Wanted:
     def _tried(self, given: tuple[str, ...]) -> Attempt:
         before = sum(os.times()[:4])
         found = found_of(self.machine, [name for name in self.hidden if name not in given], self.limit_s)
+        if found.reason == INTERRUPTED:
+            raise KeyboardInterrupt  # it says nothing
         took = round(sum(os.times()[:4]) - before, 1)
         about = self.path.stem, self._text, self.machine.name, self.limit_s, self.hidden, given
         return Attempt(*about, found.proved, took, len(found.conjuncts), found.reason)

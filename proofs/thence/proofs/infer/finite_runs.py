@@ -89,7 +89,7 @@ class FiniteRuns:
         grounding.assertions.append(any_of((negated(quoted(asked)), *map(quoted, ends))))
         self._asked += 1
         self._tell()
-        answer = self.process.try_check(self._solver, Asked((asked,), tuple(grounding.constants)), seconds)
+        answer = self.process.try_check(self._solver, Asked((asked,), None), seconds)
         if answer is None or answer.values is None:
             self.late = self.late or answer is None
             return None

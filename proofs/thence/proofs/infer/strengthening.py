@@ -519,7 +519,7 @@ class Strengthening:
         the templates know them at first; a few of them."""
         for clause in self.proposals.unique:
             if clause.formula not in self.dead and self.proposals.refusal(clause.formula, (state,)) is not None:
-                yield Denial(clause, 1)
+                yield Denial(clause, 1, clause.weight)
                 return
         for variables, denials in enumerate(self.proposals.denials(state, self.most_variables), 2):
             offered = [denial for denial in denials if self._is_offered(denial.clause)]
