@@ -127,11 +127,11 @@ class Resting:
 
     def _settle(self, *, patient: bool) -> None:
         self.open = ""
-        while not self.open:
+        while True:
             needed = self._needed()
             self.used = needed - {""}
             wanted = [at for at, owner in enumerate(self._owners) if owner in needed and at not in self._uses]
-            if not wanted:
+            if self.open or not wanted:
                 return
             hard = [at for at in wanted if not self._owners[at]]
             for at, done in zip(hard or wanted, self._asked(hard or wanted, patient=patient), strict=True):
