@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Optional
@@ -11,7 +11,15 @@ import typer
 
 from thence.api.inferring import hints as find_hints
 from thence.api.inferring import infer as infer_invariants
-from thence.api.inferring import infer_links, infer_on_spark, is_of_the_library, kept_at, link_names_among, written
+from thence.api.inferring import (
+    infer_at_once,
+    infer_links,
+    infer_on_spark,
+    is_of_the_library,
+    kept_at,
+    link_names_among,
+    written,
+)
 from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, verbosity
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, REFUTED, UNKNOWN, BadInput, Output
@@ -50,15 +58,16 @@ def infer(
         bool,
         typer.Option("--hints", help="Find few of the hidden invariants that are enough. By default, all are hidden."),
     ] = False,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="The number of machines that are searched at a time.")] = 1,
     master: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Search each machine on the workers of this Spark master, all at the same time."),
+        typer.Option(help="Search each machine on the workers of this Spark master; --jobs does not matter then."),
     ] = None,
     verbose: Annotated[int, verbosity("Show a step that each invariant excludes.")] = 0,
     json: Json = False,
 ) -> None:
     """Finds invariants that prove what machines state, or that protocols follow them; or a run that violates it."""
-    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask, master)
+    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask, jobs, master)
     asked = _hinted if hints else _inferred
     run_command("infer", json, lambda session: asked(session, request), verbose)
 
@@ -75,6 +84,7 @@ class InferRequest:
     write: bool
     resume: bool
     ask: bool
+    jobs: int
     master: str | None
 
 
@@ -85,6 +95,8 @@ def _inferred(session: Session, request: InferRequest) -> Output:
         raise BadInput("--ask does not go with --json: questions and answers are lines of text")
     if request.ask and request.master is not None:
         raise BadInput("--ask does not go with --master: the search is on another machine")
+    if request.ask and request.jobs > 1:
+        raise BadInput("--ask does not go with --jobs: you are asked about one machine at a time")
     path = locate(request.file)
     if request.write and is_of_the_library(path):
         raise BadInput(f"{request.file} is a file of the library; --write is for files of your own")
@@ -93,8 +105,8 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     if request.write:
         check_rewritable(target)
     links = link_names_among(request.file, request.names)
-    if links and (request.resume or request.ask or request.master is not None):
-        raise BadInput(f"{links[0]} is a link: --resume, --ask and --master are for machines")
+    if links and (request.resume or request.ask or request.jobs > 1 or request.master is not None):
+        raise BadInput(f"{links[0]} is a link: --resume, --ask, --jobs and --master are for machines")
     machines = tuple(name for name in request.names if name not in links)
     if links and machines and request.hide:
         raise BadInput("--hide goes with machines or with links, not with both")
@@ -123,9 +135,7 @@ def _inferred(session: Session, request: InferRequest) -> Output:
 
 
 def _of_machines(session: Session, request: InferRequest, names: Sequence[str]) -> tuple[Inference, ...]:
-    infer_here = partial(infer_invariants, ask=Asking(session) if request.ask else None)
-    search = infer_here if request.master is None else partial(infer_on_spark, request.master)
-    return search(
+    return _search(session, request)(
         request.file,
         *names,
         hide=request.hide,
@@ -147,9 +157,18 @@ def _of_links(session: Session, request: InferRequest, names: Sequence[str]) -> 
     )
 
 
+def _search(session: Session, request: InferRequest) -> Callable[..., tuple[Inference, ...]]:
+    """Who searches: this process, several at once, or Spark."""
+    if request.master is not None:
+        return partial(infer_on_spark, request.master)
+    if request.jobs > 1:
+        return partial(infer_at_once, request.jobs)
+    return partial(infer_invariants, ask=Asking(session) if request.ask else None)
+
+
 def _hinted(session: Session, request: InferRequest) -> Output:
     """The table of `--hints`."""
-    if request.write or request.resume or request.ask or request.master is not None:
+    if request.write or request.resume or request.ask or request.jobs > 1 or request.master is not None:
         raise BadInput("--hints goes with --hide, --timeout and --seed only")
     found = find_hints(
         request.file,
