@@ -56,7 +56,7 @@ class Contender:
     """One tool at one piece of work.
 
     Attributes:
-        name: with its version.
+        name: gives it, with the versions of what runs.
         prepare: makes what a run needs in a folder, outside the time, and gives the run. Raises: Missing.
     """
 
@@ -159,19 +159,42 @@ def stateright(sends: int) -> Callable[[Path], Callable[[], str]]:
     return prepare
 
 
+def java_and_tlc() -> list[str]:
+    """The commands that run Java and TLC. Raises: Missing."""
+    home = find_java()
+    if home is None or not TLC.exists():
+        raise Missing("TLC: `make tools`")
+    return [str(home / "bin/java"), "-XX:+UseParallelGC", "-cp", str(TLC)]
+
+
+def tlc_version() -> str:
+    """TLC and its Java, as they say it themselves."""
+    try:
+        java = java_and_tlc()
+    except Missing:
+        return "TLC"
+    said = re.search(r"Version ([\d.]+ of [\w ]+)", output([*java, "tlc2.TLC", "-h"], fails=True))
+    runtime = re.search(r'version "([\d.]+)"', output([java[0], "-version"], fails=True))
+    assert said is not None and runtime is not None
+    return f"TLC {said[1].strip()}, Java {runtime[1]}, one worker, states by hash, exported"
+
+
+def stateright_version() -> str:
+    """The version that the model asks for, and the compiler's."""
+    wanted = re.search(r'stateright = "=([\d.]+)"', (HERE / "peers/stateright/Cargo.toml").read_text(encoding="utf-8"))
+    assert wanted is not None
+    compiler = output(["rustc", "--version"]).split()[1] if shutil.which("rustc") else "not installed"
+    return f"Stateright {wanted[1]}, rustc {compiler}, one thread, states by hash"
+
+
 def tlc(sends: int) -> Callable[[Path], Callable[[], str]]:
     def prepare(folder: Path) -> Callable[[], str]:
-        home = find_java()
-        if home is None or not TLC.exists():
-            raise Missing("TLC: `make tools`")
+        java = [*java_and_tlc(), f"-Djava.io.tmpdir={folder}"]
         modules = folder / "tla"
         output([*THENCE, "export", "cykas", "--processes", "3", "--sends", str(sends), "--output", str(modules)])
-        java = [str(home / "bin/java"), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}"]
 
         def run() -> str:
-            said = output(
-                [*java, "-cp", str(TLC), "tlc2.TLC", "-workers", "1", "-metadir", str(folder), "cykas.tla"], modules
-            )
+            said = output([*java, "tlc2.TLC", "-workers", "1", "-metadir", str(folder), "cykas.tla"], modules)
             found = re.search(r"([\d,]+) states generated, ([\d,]+) distinct states found, 0 states left", said)
             assert found is not None and "No error has been found" in said, said
             return counted(found[2], str(int(found[1].replace(",", "")) - 1))  # it counts the initial state too
@@ -269,7 +292,7 @@ def first_line(*words: str) -> Callable[[], str]:
 
 OURS = named(f"Thence {version('thence')}")
 SPIN, CC = first_line("spin", "-V"), first_line("cc", "--version")
-RUST = named("Stateright 0.31.0, one thread, states by hash")
+SOLVERS = named(f"{OURS()}, Z3 {version('z3-solver')}, cvc5 {version('cvc5')}")
 
 
 def exploring(sends: int, *more: Contender) -> Row:
@@ -279,7 +302,7 @@ def exploring(sends: int, *more: Contender) -> Row:
         (
             Contender(OURS, thence_explores(sends, "--reductions", "none")),
             Contender(SPIN, spin(sends)),
-            Contender(RUST, stateright(sends)),
+            Contender(stateright_version, stateright(sends)),
             Contender(lambda: f"C by hand, {CC()}", by_hand(sends)),
             *more,
         ),
@@ -287,12 +310,12 @@ def exploring(sends: int, *more: Contender) -> Row:
 
 
 ROWS = {
-    "states-2": lambda: exploring(2, Contender(named("TLC 2.18, one worker, states by hash, exported"), tlc(2))),
+    "states-2": lambda: exploring(2, Contender(tlc_version, tlc(2))),
     "states-3": lambda: exploring(3),
     "machine": lambda: Row(
         "The buffer protocol's machine, any number of processes, safety; Thence by two solvers, and deadlock",
         PROVED,
-        (Contender(OURS, thence_proves), Contender(named(f"by hand for Z3 {version('z3-solver')}"), z3_alone)),
+        (Contender(SOLVERS, thence_proves), Contender(named(f"by hand for Z3 {version('z3-solver')}"), z3_alone)),
     ),
     "cases": lambda: Row(
         f"{IMPLEMENTATION}: cases of {OPERATIONS} operations against the oracle of causal order",

@@ -1,4 +1,4 @@
-"""Invariants of machines, found: `infer`."""
+"""Invariants of machines and of links, found: `infer`, `infer_links`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from thence.api.errors import BadRequest
 from thence.api.pools import open_spark
 from thence.api.proving import cache_directory
 from thence.api.specifications import Source, Specification, load
+from thence.conformance.tasks.lanes import run_lanes
 from thence.conformance.tasks.running import run_tasks
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
@@ -20,13 +21,14 @@ from thence.dsl.find import known
 from thence.dsl.load import SUFFIX, load_once
 from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source
-from thence.dsl.write.insertion import with_machine_lines
+from thence.dsl.write.insertion import with_invariant_lines
 from thence.proofs.infer.asking import Ask
 from thence.proofs.infer.goals import goals_of, hidden
 from thence.proofs.infer.hints import Hints, fewest_hints
 from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, as_kept, beginning
 from thence.proofs.infer.inference import infer as infer_machine
 from thence.proofs.infer.kept import Kept, read, save
+from thence.proofs.infer.links.inference import LinkInference, infer_link, without_invariants
 from thence.proofs.infer.naming import line_of, names_of
 from thence.proofs.infer.promising import Guess, promising
 from thence.proofs.prove import solver_pool
@@ -71,12 +73,105 @@ def infer(
     """
     found: list[Inference] = []
     for search in _searches(load(source), names, hide, Limits(timeout, seed), resume=resume):
+        if found and (why := found[-1].reason) in (INTERRUPTED, ENDED):
+            found.append(_without(search, why))
+            continue
         found.append(_searched(search, _note(progress, search.machine), ask))
         if (place := search.place) is not None:
             _keep(place, found[-1])
-        if found[-1].reason in (INTERRUPTED, ENDED):
+    return tuple(found)
+
+
+def infer_links(
+    source: Source,
+    *names: str,
+    hide: Sequence[str] = (),
+    timeout: float = 120.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> tuple[LinkInference, ...]:
+    """Looks for invariants with which links of a file are proved for any number of processes and messages.
+
+    Ctrl-C and a time limit end it: what there is so far is returned, and nothing is kept.
+
+    Args as of `infer`: `names` are links, as `fifo to sequence_numbers`; `hide` has invariants of these.
+
+    Raises:
+        UserError: the file or a name is at fault; the message says so in the words of the command.
+    """
+    content = load(source).content
+    links = {link.name: link for link in content.links}
+    for name in names:
+        known(name, (*links, *machine_names(content)), "link")
+        if name not in links:
+            raise BadRequest(f"{name} is a machine, not a link")
+    chosen = [links[name] for name in names] if names else list(links.values())
+    for name in hide:
+        known(name, (*(each.name for link in chosen for each in link.invariants), "all"), "invariant")
+    found: list[LinkInference] = []
+    options = Options(seed=seed)
+    for link in chosen:
+        own, taken = without_invariants(link, hide), [each.name for each in link.invariants]
+        with solver_pool(options) as pool:
+            session = ProofSession(pool, options)
+            found.append(infer_link(session, own, Limits(timeout, seed), _note(progress, link.name), taken))
+        if found[-1].reason == INTERRUPTED:
             break
     return tuple(found)
+
+
+def link_names_among(source: Source, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the names that are links of the file.
+
+    Raises: UserError for a name that neither a machine, a mutant of one, nor a link has.
+    """
+    content = load(source).content
+    links = tuple(link.name for link in content.links)
+    for name in names:
+        known(name, (*machine_names(content), *links), "machine or link")
+    return tuple(name for name in names if name in links)
+
+
+def machine_names(specification: ir.Specification) -> tuple[str, ...]:
+    """The names of machines, and of their mutants."""
+    mutants = (mutant.name for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine))
+    return (*(machine.name for machine in specification.machines), *mutants)
+
+
+def infer_at_once(
+    jobs: int,
+    source: Source,
+    *names: str,
+    hide: Sequence[str] = (),
+    timeout: float = 120.0,
+    seed: int = 0,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Inference, ...]:
+    """As `infer`, `jobs` machines at a time, each in a process of its own. It cannot ask.
+
+    Ctrl-C ends all of them, and each keeps what it found. `progress` is also told how many are done.
+
+    Raises:
+        UserError: the file or a name is at fault; the message says so in the words of the command.
+    """
+    searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
+    found: dict[str, Inference] = {}
+
+    def work(search: Search, tell: Note) -> Inference:
+        return _searched(search, tell, None)
+
+    def told(search: Search, now: str) -> None:
+        if progress is not None:
+            progress(f"{len(found)} of {len(searches)} are done; {search.machine}", now)
+
+    def done(search: Search, outcome: Inference | Exception) -> None:
+        one = found[search.machine] = _of(search, outcome)
+        if (place := search.place) is not None:
+            _keep(place, one)
+
+    run_lanes(searches, work, jobs, told, done)
+    return tuple(found.get(search.machine) or _without(search, INTERRUPTED) for search in searches)
 
 
 def infer_on_spark(
@@ -100,7 +195,7 @@ def infer_on_spark(
     found: dict[str, Inference] = {}
 
     def finished(search: Search, future: Future[Inference]) -> None:
-        one = found[search.machine] = _of(search, future)
+        one = found[search.machine] = _of(search, future.exception() or future.result())
         if (place := search.place) is not None:
             _keep(place, replace(one, kept=one.kept or as_kept(one)))
 
@@ -176,14 +271,13 @@ def _searched(search: Search, note: Note, ask: Ask | None) -> Inference:
         return infer_machine(ProofSession(pool, options), _machine_of(search), search.limits, note, aids)
 
 
-def _of(search: Search, future: Future[Inference]) -> Inference:
+def _of(search: Search, outcome: Inference | BaseException) -> Inference:
     """The outcome. Raises: UserError. A search that broke has none but the reason."""
-    error = future.exception()
-    if error is None:
-        return future.result()
-    if isinstance(error, UserError):
-        raise error
-    return _without(search, f"the search itself failed: {type(error).__name__}: {error}")
+    if isinstance(outcome, UserError):
+        raise outcome
+    if isinstance(outcome, BaseException):
+        return _without(search, f"the search itself failed: {type(outcome).__name__}: {outcome}")
+    return outcome
 
 
 def _without(search: Search, reason: str) -> Inference:
@@ -289,25 +383,34 @@ def chosen_machines(specification: ir.Specification, names: Sequence[str]) -> tu
     return tuple((mutants | there)[name] for name in names) if names else tuple(there.values())
 
 
-def written(text: str, file: str, found: Inference) -> str:
+def written(text: str, file: str, found: Inference | LinkInference) -> str:
     """The text of a file with the conjuncts in it.
 
-    Raises: BadRequest where the machine is not in the file, or would not come out as it was proved.
+    Raises: BadRequest where the declaration is not in the file, or would not come out as it was proved.
     """
-    before = _typed(text, file)
-    machine = next((each for each in before.machines if each.name == found.machine.name), None)
-    if machine is None:
-        raise BadRequest(f"{found.machine.name} is a mutant: --write is for machines")
-    lines = [line_of(conjunct.formula) for conjunct in found.conjuncts]
-    more = with_machine_lines(text, machine.span.line, lines)
+    declared = found.link if isinstance(found, LinkInference) else found.machine
+    before = _declaration(_typed(text, file), declared)
+    if before is None:
+        raise BadRequest(f"{declared.name} is a mutant: --write is for machines and links")
+    if isinstance(found, LinkInference):
+        lines = [conjunct.line for conjunct in found.conjuncts]
+    else:
+        lines = [line_of(conjunct.formula) for conjunct in found.conjuncts]
+    more = with_invariant_lines(text, before.span.line, lines)
     formatted, _ = format_source(text, file)
     if formatted == text:
         more = format_source(more, file)[0] or more
-    after = next(each for each in _typed(more, file).machines if each.name == machine.name)
+    after = _declaration(_typed(more, file), declared)
     own = {conjunct.formula.name: conjunct.formula.body for conjunct in found.conjuncts}
-    if {each.name: each.body for each in after.invariants if each.name in own} != own:
+    if after is None or {each.name: each.body for each in after.invariants if each.name in own} != own:
         raise BadRequest(f"{file} would not say what was proved; nothing was written")
     return more
+
+
+def _declaration(content: ir.Specification, declared: ir.Machine | ir.Link) -> ir.Machine | ir.Link | None:
+    """The machine or link of this name."""
+    there: Sequence[ir.Machine | ir.Link] = content.links if isinstance(declared, ir.Link) else content.machines
+    return next((each for each in there if each.name == declared.name), None)
 
 
 def _typed(text: str, file: str) -> ir.Specification:

@@ -7,12 +7,11 @@ cost as much as there are. Here it costs a bisection for each process.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from struct import Struct
-from typing import Final
+from typing import Final, Protocol
 
-from thence.spec.events import Deliver, Execution
-from thence.spec.happens_before import MessageRecord
+from thence.spec.packed_events import DELIVER, PackedEvents
 
 WORDS: Final = {32: "I", 64: "Q"}
 """Widths of fields, and the letters of `struct` for them."""
@@ -26,13 +25,23 @@ def width_of(events: int) -> int:
     return next(width for width in WORDS if events.bit_length() + 2 <= width)
 
 
-def deliverers(execution: Execution) -> dict[str, int]:
+def deliverers(events: PackedEvents) -> list[int]:
     """For each message a mask of the processes that deliver it at some time."""
-    found: dict[str, int] = {}
-    for event in execution.events:
-        if isinstance(event, Deliver) and 0 <= event.process < execution.processes:
-            found[event.message] = found.get(event.message, 0) | 1 << event.process
+    bits = [1 << process for process in range(events.processes)]
+    found = [0] * len(events.names)
+    for kind, process, message in zip(events.kinds, events.places, events.numbers, strict=True):
+        if kind == DELIVER:
+            # Most messages are delivered once: their masks are the same few objects.
+            found[message] = found[message] | bits[process] if found[message] else bits[process]
     return found
+
+
+class Awaitable(Protocol):
+    """A message under way: its number in the execution and among those of its sender, and who has not delivered it."""
+
+    message: int
+    number: int
+    undelivered: int
 
 
 class Awaited:
@@ -65,13 +74,13 @@ class Awaited:
         self._first_lost = self._guards - (self._guards >> width - 1)
         self._losing = 0  # a mask of the senders of which one never comes
 
-    def begin(self, pending: Mapping[int, Iterable[MessageRecord[int]]], deliverers: Mapping[str, int]) -> None:
+    def begin(self, pending: Mapping[int, Iterable[Awaitable]], deliverers: Sequence[int]) -> None:
         """Take the messages that are under way; by sender, in the order of sending, delivered ones among them."""
         bit = 1 << self._process
         for sender, messages in pending.items():
             for record in messages:
                 if record.undelivered & bit:
-                    self.sent(sender, record.number, comes=bool(deliverers.get(record.name, 0) & bit))
+                    self.sent(sender, record.number, comes=bool(deliverers[record.message] & bit))
 
     def sent(self, sender: int, number: int, *, comes: bool) -> None:
         """A message to this process is sent; whether it `comes`."""

@@ -5,7 +5,8 @@ Processes are numbered from 0. A message is named by a string that is unique in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from thence.spec.value import value
@@ -107,17 +108,23 @@ def message_of(event: Event) -> str | None:
 class Execution:
     """Events in one global order that respects each process's own order. `processes` is their number.
 
+    `events` is a tuple, or `PackedEvents` where a long recording was read.
+
     `names` are the names of the processes, if they have any. `steps` are the numbers of the steps that the events
     belong to, where a numbered run was observed; 0 is a step without a number. `packets` are those of the protocol,
     where they were seen; `asides` is what happened in steps without events. All four take no part in equality.
     """
 
     processes: int
-    events: tuple[Event, ...]
+    events: Sequence[Event]
     names: tuple[str, ...] = field(default=(), compare=False)
     steps: tuple[int, ...] = field(default=(), compare=False)
     packets: tuple[Passage, ...] = field(default=(), compare=False)
     asides: tuple[Aside, ...] = field(default=(), compare=False)
+
+    def unpacked(self) -> Execution:
+        """The same with all events as values of their own, for whoever looks at them often or in any order."""
+        return replace(self, events=tuple(self.events))
 
     def name_of(self, process: int) -> str:
         """The name of the process in pictures."""

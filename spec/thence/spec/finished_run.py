@@ -11,19 +11,41 @@ A field is a whole number of machine words wide, so that a vector is taken apart
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from thence.spec.awaited import Awaited, deliverers, width_of
 from thence.spec.events import Deliver, Execution, Receive, Send
-from thence.spec.happens_before import MessageRecord, shortest_chain
+from thence.spec.happens_before import shortest_chain
 from thence.spec.oracle import Queue
+from thence.spec.packed_events import DELIVER, OTHER, RECEIVE, SEND, PackedEvents
 
-PackedRecord: TypeAlias = MessageRecord[int]
-"""A record whose `past` is one number, with the message itself among its past. NOTE(fields)."""
 
-Route: TypeAlias = tuple[int, tuple[Callable[[PackedRecord], None], ...]]
+class UnderWay:
+    """A message that is not delivered everywhere.
+
+    Attributes:
+        message: its number among the messages of the execution.
+        sender: the process that causal-sent it.
+        number: its number among the sends of its sender, from 1.
+        undelivered: bitmask of the destinations that have not delivered it yet.
+        past: as one number, for every process how many of its sends happened before this one, or are this one.
+            NOTE(fields), NOTE(prefix).
+    """
+
+    __slots__ = ("message", "number", "past", "sender", "undelivered")
+
+    def __init__(self, message: int, sender: int, number: int, undelivered: int, past: int) -> None:
+        self.message = message
+        self.sender = sender
+        self.number = number
+        self.undelivered = undelivered
+        self.past = past
+
+
+Route: TypeAlias = tuple[int, tuple[Callable[[UnderWay], None], ...]]
 """A set of destinations as a mask, and what puts a message into each of their queues."""
 
 MOST_ROUTED: Final = 1_000_000
@@ -38,7 +60,8 @@ class Fault:
         kind: `overtaking`: over predecessors that are not delivered yet; `duplicate`: delivered here before;
             `phantom`: not sent to this process.
         index: position of the delivery.
-        message: the delivered one.
+        message: the number of the delivered one.
+        past: of the message, where it is overtaking; otherwise 0.
         late: how many predecessors come later. `FinishedRun.missing` names them.
         late_from_sender: whether one of them has the same sender.
         never: whether a predecessor never comes.
@@ -47,7 +70,8 @@ class Fault:
     kind: Literal["overtaking", "duplicate", "phantom"]
     index: int
     process: int
-    message: PackedRecord
+    message: int
+    past: int = 0
     late: int = 0
     late_from_sender: bool = False
     never: bool = False
@@ -58,32 +82,37 @@ class FinishedRun:
 
     Attributes:
         sends, deliveries: how many there are.
-        received: (process, message) of each arrival.
+        arrivals: whether any is recorded.
+        received: (process, message) of each arrival of a message that is not delivered everywhere, by its number.
     """
 
     __slots__ = (
         "_awaited",
         "_deliverers",
-        "_execution",
+        "_events",
         "_logs",
         "_pending",
-        "_records",
+        "_positions",
+        "_under_way",
         "_width",
+        "arrivals",
         "deliveries",
         "received",
         "sends",
     )
 
     def __init__(self, execution: Execution) -> None:
-        self._execution = execution
-        self._records: dict[str, PackedRecord] = {}
-        self._logs: list[list[PackedRecord]] = [[] for _ in range(execution.processes)]
+        self._events = PackedEvents.of(execution)
+        self._under_way: list[UnderWay | None] = []  # of each message, None where it is delivered everywhere
+        self._logs = [array("I") for _ in range(execution.processes)]
+        self._positions = array("I")
         self._width = width_of(len(execution.events))
-        self._pending: list[dict[int, Queue[int]]] = [{} for _ in range(execution.processes)]
-        self._deliverers: dict[str, int] = {}  # worked out for the first overtaking: most executions have none
+        self._pending: list[dict[int, Queue[UnderWay]]] = [{} for _ in range(execution.processes)]
+        self._deliverers: list[int] = []  # worked out for the first overtaking: most executions have none
         self._awaited: dict[int, Awaited] = {}  # of each process that overtook
         self.sends = self.deliveries = 0
-        self.received: set[tuple[int, str]] = set()
+        self.arrivals = False
+        self.received: set[tuple[int, int]] = set()
 
     def faults(self) -> Iterator[Fault]:
         """The wrong deliveries, in order. To be called once.
@@ -91,35 +120,33 @@ class FinishedRun:
         Raises:
             ValueError: the events are not an execution.
         """
-        count = self._execution.processes
+        events = self._events
+        count = events.processes
         width = self._width
         guard, nothing = width - 1, (1 << width - 1) - 1
         shifts = range(0, count * width, width)
         units = [1 << shift for shift in shifts]
+        bits = [1 << process for process in range(count)]
         ones = sum(units)
         guards = ones << guard
         known = [0] * count
         pending, awaited, overtakers = self._pending, self._awaited, 0
         heads = [ones * nothing] * count  # of each queue the number of its first message
         empty = [(1 << count) - 1] * count  # of each sender the destinations whose queue is empty
-        routes: list[dict[tuple[int, ...], Route]] = [{} for _ in range(count)]
+        routes: list[dict[int, Route]] = [{} for _ in range(count)]
         room = MOST_ROUTED
-        records, logs = self._records, self._logs
-        for index, event in enumerate(self._execution.events):
-            process = event.process
-            if isinstance(event, Deliver):
-                if not 0 <= process < count:
-                    raise _no_process(index, process, count)
+        under_way, logs, positions = self._under_way, self._logs, self._positions
+        columns = zip(events.kinds, events.places, events.numbers, strict=True)
+        for index, (kind, process, message) in enumerate(columns):
+            if kind == DELIVER:
                 self.deliveries += 1
-                record = records.get(event.message)
-                if record is None:
-                    raise ValueError(f"event {index}: message {event.message!r} is delivered before it is sent")
-                bit = 1 << process
-                if not record.undelivered & bit:
-                    yield Fault("duplicate" if record.destinations & bit else "phantom", index, process, record)
+                record, bit = under_way[message], bits[process]
+                if record is None or not record.undelivered & bit:
+                    sent_here = process in events.destinations[events.routes[message]]
+                    yield Fault("duplicate" if sent_here else "phantom", index, process, message)
                     continue
                 record.undelivered ^= bit
-                logs[process].append(record)
+                logs[process].append(message)
                 sender, past, here = record.sender, record.past, known[process]
                 queue = pending[process][sender]
                 before = queue.messages[0].number
@@ -137,26 +164,26 @@ class FinishedRun:
                     overtakers |= bit
                     yield self._overtaking(index, process, record)
                 if not record.undelivered:
-                    record.past = 0
-            elif isinstance(event, Send):
-                if not 0 <= process < count:
-                    raise _no_process(index, process, count)
-                name = event.message
-                if name in records:
-                    raise ValueError(f"event {index}: message {name!r} is sent a second time")
+                    under_way[message] = None
+                    record.past = 0  # it may still stand in a queue
+            elif kind == SEND:
                 self.sends += 1
                 shift, log = shifts[process], logs[process]
                 known[process] = past = known[process] + units[process]
                 number = past >> shift & nothing
-                route = routes[process].get(event.destinations)
+                place = events.routes[message]
+                route = routes[process].get(place)
                 if route is None:
-                    route = self._route(index, process, event.destinations)
+                    destinations = events.destinations[place]
+                    route = self._route(index, process, destinations)
                     if room > 0:
-                        room -= 1 + len(event.destinations)
-                        routes[process][event.destinations] = route
+                        room -= 1 + len(destinations)
+                        routes[process][place] = route
                 mask, appends = route
-                records[name] = record = MessageRecord(name, process, number, index, len(log), mask, past)
-                log.append(record)
+                record = UnderWay(message, process, number, mask, past)
+                under_way.append(record if mask else None)
+                positions.append(len(log))
+                log.append(message)
                 for append in appends:
                     append(record)
                 fresh = mask & empty[process]
@@ -169,53 +196,80 @@ class FinishedRun:
                 while touched:
                     destination = touched.bit_length() - 1
                     touched ^= 1 << destination
-                    comes = self._deliverers.get(name, 0) >> destination & 1
+                    comes = self._deliverers[message] >> destination & 1
                     awaited[destination].sent(process, number, comes=bool(comes))
-            elif isinstance(event, Receive):
-                self.received.add((process, event.message))
+            elif kind == OTHER:
+                self._other(index, message)
+        if RECEIVE in events.kinds:
+            self.arrivals = True
+            columns = zip(events.kinds, events.places, events.numbers, strict=True)
+            self.received |= {
+                (process, message) for kind, process, message in columns if kind == RECEIVE and under_way[message]
+            }
 
-    def undelivered(self) -> Iterator[PackedRecord]:
+    def _other(self, index: int, place: int) -> None:
+        """Judge an event that is in no column. Raises ValueError: no execution has it."""
+        event = self._events.others[place]
+        if isinstance(event, Send | Deliver):
+            if not 0 <= event.process < self._events.processes:
+                raise _no_process(index, event.process, self._events.processes)
+            what = "sent a second time" if isinstance(event, Send) else "delivered before it is sent"
+            raise ValueError(f"event {index}: message {event.message!r} is {what}")
+        if isinstance(event, Receive):
+            self.arrivals = True
+            message = self._events.names.number(event.message)
+            if message is not None:
+                self.received.add((event.process, message))
+
+    def undelivered(self) -> Iterator[UnderWay]:
         """The messages that are not delivered everywhere, in the order of sending."""
-        return (record for record in self._records.values() if record.undelivered)
+        return (record for record in self._under_way if record is not None)
 
-    def chain(self, first: str, last: str) -> tuple[str, ...]:
-        """A shortest chain of direct steps from one message to another."""
-        return shortest_chain(self._logs, self._records[first], self._records[last])
+    def name(self, message: int) -> str:
+        """The name of the message of this number."""
+        return self._events.names[message]
 
-    def missing(self, fault: Fault) -> tuple[list[PackedRecord], list[PackedRecord]]:
-        """The overtaken messages that come later and those that never come, in the order of sending.
+    def sent_at(self, message: int) -> int:
+        """The position of the send of the message of this number."""
+        return self._events.starts[message]
+
+    def chain(self, first: int, last: int) -> tuple[int, ...]:
+        """A shortest chain of direct steps from one message to another, by their numbers."""
+        return shortest_chain(self._logs, self._events.senders, self._positions, first, last)
+
+    def missing(self, fault: Fault) -> tuple[list[int], list[int]]:
+        """The numbers of the overtaken messages that come later and of those that never come, in the order of sending.
 
         To be called before the next fault is asked for.
         """
-        late: list[PackedRecord] = []
-        never: list[PackedRecord] = []
-        process, past, bit = fault.process, fault.message.past, 1 << fault.process
+        late: list[int] = []
+        never: list[int] = []
+        process, bit = fault.process, 1 << fault.process
         field = (1 << self._width) - 1
         for sender, queue in self._pending[process].items():
-            limit = past >> sender * self._width & field
+            limit = fault.past >> sender * self._width & field
             for earlier in queue.messages:
                 if earlier.number > limit:
                     break
                 if earlier.undelivered & bit:
-                    (late if self._deliverers.get(earlier.name, 0) & bit else never).append(earlier)
-        for found in (late, never):
-            found.sort(key=lambda earlier: earlier.event_index)
-        return late, never
+                    (late if self._deliverers[earlier.message] & bit else never).append(earlier.message)
+        return sorted(late), sorted(never)
 
-    def _overtaking(self, index: int, process: int, record: PackedRecord) -> Fault:
+    def _overtaking(self, index: int, process: int, record: UnderWay) -> Fault:
         """The fault of a delivery over undelivered predecessors. Messages to its process are counted from now on."""
         if not self._deliverers:
-            self._deliverers = deliverers(self._execution)
+            self._deliverers = deliverers(self._events)
         if process not in self._awaited:
             pending = {sender: queue.messages for sender, queue in self._pending[process].items()}
-            self._awaited[process] = Awaited(process, self._execution.processes, self._width)
+            self._awaited[process] = Awaited(process, self._events.processes, self._width)
             self._awaited[process].begin(pending, self._deliverers)
         here = self._awaited[process]
         return Fault(
             "overtaking",
             index,
             process,
-            record,
+            record.message,
+            record.past,
             here.within(record.past),
             here.from_sender(record.sender, record.number),
             here.never_within(record.past),
@@ -225,8 +279,8 @@ class FinishedRun:
         """The destinations as a mask, and what puts a message into the queue of each."""
         mask = 0
         for destination in destinations:
-            if not 0 <= destination < self._execution.processes:
-                raise _no_process(index, destination, self._execution.processes)
+            if not 0 <= destination < self._events.processes:
+                raise _no_process(index, destination, self._events.processes)
             mask |= 1 << destination
         appends = []
         for destination in {*destinations}:

@@ -11,6 +11,7 @@ one prefix of every process's sends, and a vector of send counts says it exactly
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
@@ -27,14 +28,14 @@ class MessageRecord(Generic[Past]):
         sender: the process that causal-sent it.
         number: its number among the sends of its sender, from 1.
         event_index: position of its causal send in the execution.
-        position: position of its causal send in its sender's log.
+        message: its number among the messages of the execution, from 0 in the order of sending.
         destinations: bitmask of the processes that it is for.
         undelivered: bitmask of those that have not delivered it yet.
         past: for every process, how many of its sends happened before this one: a tuple, or packed into one number
             (`thence.spec.finished_run`). NOTE(prefix).
     """
 
-    __slots__ = ("destinations", "event_index", "name", "number", "past", "position", "sender", "undelivered")
+    __slots__ = ("destinations", "event_index", "message", "name", "number", "past", "sender", "undelivered")
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class MessageRecord(Generic[Past]):
         sender: int,
         number: int,
         event_index: int,
-        position: int,
+        message: int,
         destinations: int,
         past: Past,
     ) -> None:
@@ -50,7 +51,7 @@ class MessageRecord(Generic[Past]):
         self.sender = sender
         self.number = number
         self.event_index = event_index
-        self.position = position
+        self.message = message
         self.destinations = destinations
         self.undelivered = destinations
         self.past = past
@@ -60,26 +61,29 @@ Record: TypeAlias = MessageRecord[tuple[int, ...]]
 """A record with a vector of counts."""
 
 
-class _Step(Generic[Past]):
+class _Step:
     """A message on the way back from the last one of a chain, and the step after it."""
 
     __slots__ = ("after", "message")
 
-    def __init__(self, message: MessageRecord[Past], after: _Step[Past] | None) -> None:
+    def __init__(self, message: int, after: _Step | None) -> None:
         self.message = message
         self.after = after
 
 
 def shortest_chain(
-    logs: Sequence[Sequence[MessageRecord[Past]]], first: MessageRecord[Past], last: MessageRecord[Past]
-) -> tuple[str, ...]:
-    """Names `first`, ..., `last`, each related to the next by rule 1 or 2 alone; as few as possible.
+    logs: Sequence[Sequence[int]], senders: Sequence[int], positions: Sequence[int], first: int, last: int
+) -> tuple[int, ...]:
+    """The messages `first`, ..., `last`, each related to the next by rule 1 or 2 alone; as few as possible.
 
     The search goes backwards from `last`. The direct predecessors of a message are a prefix of its sender's log, so of
     each sender only the latest message that was met matters, and each log is read once at most.
 
     Args:
-        logs: for every process, the messages that it causal-sent and (first) delivered, in its own order.
+        logs: for every process, the messages that it causal-sent and (first) delivered, in its own order. Messages are
+            numbered from 0.
+        senders: of each message.
+        positions: of each message, the position of its causal send in its sender's log.
 
     Returns:
         The chain, or `()` where `first` does not happen before `last`. Time is linear in the events, memory in the
@@ -87,32 +91,57 @@ def shortest_chain(
     """
     furthest = [0] * len(logs)  # the position of the latest message of each sender that was met
     scanned = [0] * len(logs)
-    frontier = {last.sender: _Step(last, None)}
+    frontier = {senders[last]: _Step(last, None)}
     while frontier:
-        unread = {
-            process: logs[process][scanned[process] : step.message.position] for process, step in frontier.items()
-        }
+        ends = {process: positions[step.message] for process, step in frontier.items()}
+        unread = {process: logs[process][scanned[process] : end] for process, end in ends.items()}
         for process, step in frontier.items():
             if first in unread[process]:
-                return _names(_Step(first, step))
-        found: dict[int, _Step[Past]] = {}
+                return _messages(_Step(first, step))
+        found: dict[int, _Step] = {}
         for process, step in frontier.items():
             for earlier in unread[process]:
-                sender = earlier.sender
-                if earlier.position > furthest[sender] and sender != process:
-                    furthest[sender] = earlier.position
+                sender = senders[earlier]
+                if sender != process and positions[earlier] > furthest[sender]:
+                    furthest[sender] = positions[earlier]
                     found[sender] = _Step(earlier, step)
-            scanned[process] = max(scanned[process], step.message.position)
+            scanned[process] = max(scanned[process], ends[process])
         frontier = found
     return ()
 
 
-def _names(step: _Step[Past] | None) -> tuple[str, ...]:
-    names = []
+def _messages(step: _Step | None) -> tuple[int, ...]:
+    messages = []
     while step is not None:
-        names.append(step.message.name)
+        messages.append(step.message)
         step = step.after
-    return tuple(names)
+    return tuple(messages)
+
+
+class SentOrDelivered:
+    """What processes causal-sent and delivered: the logs that chains are found in."""
+
+    __slots__ = ("_logs", "_positions", "_senders")
+
+    def __init__(self, processes: int) -> None:
+        self._logs = [array("I") for _ in range(processes)]
+        self._senders = array("I")
+        self._positions = array("I")
+
+    def sent(self, process: int, message: int) -> None:
+        """A process causal-sends the next message, of this number."""
+        log = self._logs[process]
+        self._senders.append(process)
+        self._positions.append(len(log))
+        log.append(message)
+
+    def delivered(self, process: int, message: int) -> None:
+        """A process delivers a message for the first time."""
+        self._logs[process].append(message)
+
+    def chain(self, first: int, last: int) -> tuple[int, ...]:
+        """As `shortest_chain`."""
+        return shortest_chain(self._logs, self._senders, self._positions, first, last)
 
 
 class HappensBefore:
@@ -123,24 +152,24 @@ class HappensBefore:
     """
 
     def __init__(self, execution: Execution) -> None:
-        self._logs: list[list[Record]] = [[] for _ in range(execution.processes)]
+        self._logs = SentOrDelivered(execution.processes)
         self._records: dict[str, Record] = {}
         known = [[0] * execution.processes for _ in range(execution.processes)]
         delivered: set[tuple[int, str]] = set()
         for index, event in enumerate(execution.events):
             if not 0 <= event.process < execution.processes:
                 raise ValueError(f"event {index}: no process {event.process}")
-            log = self._logs[event.process]
             past = known[event.process]
             match event:
                 case Send(process, name, destinations):
                     if name in self._records:
                         raise ValueError(f"event {index}: message {name!r} is sent a second time")
                     mask = sum(1 << destination for destination in set(destinations))
-                    record = MessageRecord(name, process, past[process] + 1, index, len(log), mask, tuple(past))
+                    number = len(self._records)
+                    record = MessageRecord(name, process, past[process] + 1, index, number, mask, tuple(past))
                     self._records[name] = record
                     past[process] += 1
-                    log.append(record)
+                    self._logs.sent(process, number)
                 case Deliver(process, name):
                     if name not in self._records:
                         raise ValueError(f"event {index}: message {name!r} is delivered before it is sent")
@@ -150,7 +179,7 @@ class HappensBefore:
                         for other, count in enumerate(record.past):
                             past[other] = max(past[other], count)
                         past[record.sender] = max(past[record.sender], record.number)
-                        log.append(record)
+                        self._logs.delivered(process, record.message)
                 case Receive() | Input():
                     pass
 
@@ -166,4 +195,6 @@ class HappensBefore:
 
     def chain(self, first: str, second: str) -> tuple[str, ...]:
         """A shortest chain of direct steps from `first` to `second`; `()` where there is none."""
-        return shortest_chain(self._logs, self._records[first], self._records[second])
+        names = list(self._records)
+        chain = self._logs.chain(self._records[first].message, self._records[second].message)
+        return tuple(names[message] for message in chain)

@@ -13,12 +13,12 @@ The online `thence.spec.oracle` calls a gap a violation at once: without loss th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from thence.spec.collector import collector_at_rest
 from thence.spec.events import Execution
-from thence.spec.finished_run import Fault, FinishedRun, PackedRecord
+from thence.spec.finished_run import Fault, FinishedRun
 from thence.spec.oracle import CHAINS, Finding, FindingKind
 
 KEPT: Final = 1000
@@ -137,6 +137,10 @@ class Judgement:
         }
 
 
+_Kept: TypeAlias = tuple[Fault, Sequence[int]]
+"""A fault that is told, and the numbers of the messages that are missing."""
+
+
 def judge(execution: Execution) -> Judgement:
     """Judge a finished execution; time and memory are linear in its events, where little is wrong.
 
@@ -150,7 +154,7 @@ def judge(execution: Execution) -> Judgement:
 
 def _judged(execution: Execution) -> Judgement:
     run = FinishedRun(execution)
-    kept: dict[FindingKind, list[Finding]] = {kind: [] for kind in ("causal", "gap", "duplicate", "phantom")}
+    kept: dict[FindingKind, list[_Kept]] = {kind: [] for kind in ("causal", "gap", "duplicate", "phantom")}
     room = dict.fromkeys(kept, KEPT_MISSING)
     violating_deliveries = violating_pairs = phantoms = 0
     fifo = True
@@ -158,11 +162,10 @@ def _judged(execution: Execution) -> Judgement:
     def wanted(kind: FindingKind) -> bool:
         return len(kept[kind]) < KEPT and (room[kind] >= 0 or not kept[kind])
 
-    def keep(kind: FindingKind, fault: Fault, missing: Sequence[PackedRecord]) -> None:
+    def keep(kind: FindingKind, fault: Fault, missing: Sequence[int]) -> None:
         room[kind] -= len(missing)
         if wanted(kind):
-            names = tuple(each.name for each in missing)
-            kept[kind].append(Finding(kind, fault.process, fault.message.name, names, fault.index))
+            kept[kind].append((fault, missing))
 
     for fault in run.faults():
         if fault.kind != "overtaking":
@@ -187,20 +190,20 @@ def _judged(execution: Execution) -> Judgement:
         fifo=fifo,
         stuck=bool(stuck.count),
         duplicate=bool(kept["duplicate"]),
-        violations=_with_chains(kept["causal"], run, most),
-        gaps=_with_chains(kept["gap"], run, most if most == CHAINS else most - len(kept["causal"])),
-        duplicates=tuple(kept["duplicate"]),
-        phantoms=tuple(kept["phantom"]),
+        violations=_findings("causal", kept["causal"], run, most),
+        gaps=_findings("gap", kept["gap"], run, most if most == CHAINS else most - len(kept["causal"])),
+        duplicates=_findings("duplicate", kept["duplicate"], run),
+        phantoms=_findings("phantom", kept["phantom"], run),
         undelivered=stuck.first,
-        withheld=stuck.withheld if run.received else None,
-        lost=stuck.lost if run.received else None,
+        withheld=stuck.withheld if run.arrivals else None,
+        lost=stuck.lost if run.arrivals else None,
         events=len(execution.events),
         sends=run.sends,
         deliveries=run.deliveries,
         violating_deliveries=violating_deliveries,
         violating_pairs=violating_pairs,
         undelivered_count=stuck.count,
-        withheld_count=stuck.withheld_count if run.received else None,
+        withheld_count=stuck.withheld_count if run.arrivals else None,
         phantom_count=phantoms,
     )
 
@@ -223,16 +226,17 @@ def _stuck(run: FinishedRun, processes: int) -> _Stuck:
     count = withheld_count = 0
     for record in run.undelivered():
         count += record.undelivered.bit_count()
-        if len(first) >= KEPT and not run.received:
+        if len(first) >= KEPT and not run.arrivals:
             continue
         for process in range(processes):
             if not record.undelivered >> process & 1:
                 continue
-            arrived = (process, record.name) in run.received
+            arrived = (process, record.message) in run.received
             withheld_count += arrived
             for findings in (first, withheld if arrived else lost):
                 if len(findings) < KEPT:
-                    findings.append(Finding("stuck", process, record.name, (), record.event_index))
+                    at = run.sent_at(record.message)
+                    findings.append(Finding("stuck", process, run.name(record.message), (), at))
     return _Stuck(tuple(first), tuple(withheld), tuple(lost), count, withheld_count)
 
 
@@ -241,12 +245,14 @@ def _most_chains(events: int) -> int:
     return min(CHAINS, max(FEWEST_CHAINS, CHAIN_EVENTS // (events + 1)))
 
 
-def _with_chains(findings: Sequence[Finding], run: FinishedRun, most: int) -> tuple[Finding, ...]:
+def _findings(kind: FindingKind, kept: Sequence[_Kept], run: FinishedRun, chains: int = 0) -> tuple[Finding, ...]:
     """The findings, the first ones with their chains, which start at each one's first missing message."""
-    return tuple(
-        replace(finding, chain=run.chain(finding.missing[0], finding.message)) if number < most else finding
-        for number, finding in enumerate(findings)
-    )
+    found = []
+    for number, (fault, missing) in enumerate(kept):
+        chain = run.chain(missing[0], fault.message) if number < chains else ()
+        names, explained = tuple(map(run.name, missing)), tuple(map(run.name, chain))
+        found.append(Finding(kind, fault.process, run.name(fault.message), names, fault.index, explained))
+    return tuple(found)
 
 
 def _summary(finding: Finding | None) -> dict[str, Any] | None:

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import le
-from typing import Final, Generic, Literal, NoReturn, TypeAlias
+from typing import Final, Generic, Literal, NoReturn, Protocol, TypeAlias, TypeVar
 
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, printable
-from thence.spec.happens_before import MessageRecord, Past, Record, shortest_chain
+from thence.spec.happens_before import MessageRecord, Record, SentOrDelivered
 
 FindingKind: TypeAlias = Literal["causal", "fifo", "duplicate", "phantom", "stuck", "gap"]
 
@@ -82,7 +82,17 @@ class Finding:
         return f"{names} and {rest:,} more" if rest > 0 else names
 
 
-class Queue(Generic[Past]):
+class Queued(Protocol):
+    """A message in queues: its number among those of its sender, and a mask of who has not delivered it."""
+
+    number: int
+    undelivered: int
+
+
+Message = TypeVar("Message", bound=Queued)
+
+
+class Queue(Generic[Message]):
     """The messages from one process to another in the order of sending, up to as many delivered as undelivered ones.
 
     The first one is undelivered. Removing costs O(1), amortised. `bit` is that of the destination, `messages` always
@@ -92,11 +102,11 @@ class Queue(Generic[Past]):
     __slots__ = ("_stale", "bit", "messages")
 
     def __init__(self, bit: int) -> None:
-        self.messages: deque[MessageRecord[Past]] = deque()
+        self.messages: deque[Message] = deque()
         self.bit = bit
         self._stale = 0
 
-    def remove(self, record: MessageRecord[Past]) -> int:
+    def remove(self, record: Message) -> int:
         """Take out `record`, which is marked as delivered already; the number of the first message that is left."""
         messages, bit = self.messages, self.bit
         if messages[0] is not record:
@@ -137,11 +147,11 @@ class Oracle:
         self._events = 0
         self._chains_left = CHAINS
         self._records: dict[str, Record] = {}
-        self._logs: list[list[Record]] = [[] for _ in range(processes)]
+        self._logs = SentOrDelivered(processes)
         # _known[p][q]: how many of q's sends are in the past of p. NOTE(prefix).
         self._known = [[0] * processes for _ in range(processes)]
         # _pending[p][q]: q's messages to p that p has not delivered.
-        self._pending: list[dict[int, Queue[tuple[int, ...]]]] = [{} for _ in range(processes)]
+        self._pending: list[dict[int, Queue[Record]]] = [{} for _ in range(processes)]
         # _heads[p][q]: the number of the first undelivered message of _pending[p][q].
         self._heads = [[NOTHING_PENDING] * processes for _ in range(processes)]
 
@@ -178,11 +188,11 @@ class Oracle:
             if not 0 <= destination < count:
                 self._refuse(destination)
             mask |= 1 << destination
-        known, log = self._known[process], self._logs[process]
+        known = self._known[process]
         number = known[process] + 1
-        record = MessageRecord(message, process, number, self._events, len(log), mask, tuple(known))
+        record = MessageRecord(message, process, number, self._events, len(self._records), mask, tuple(known))
+        self._logs.sent(process, record.message)
         self._records[message] = record
-        log.append(record)
         known[process] = number
         while mask:
             destination = mask.bit_length() - 1
@@ -219,7 +229,7 @@ class Oracle:
         findings = self._overtaken(process, record, index) if overtakes else ()
 
         record.undelivered ^= bit
-        self._logs[process].append(record)
+        self._logs.delivered(process, record.message)
         heads[sender] = self._pending[process][sender].remove(record)
         if not record.undelivered:
             record.past = ()
@@ -265,7 +275,8 @@ class Oracle:
         chain: tuple[str, ...] = ()
         if self._chains_left:
             self._chains_left -= 1
-            chain = shortest_chain(self._logs, missing[0], record)
+            names = list(self._records)
+            chain = tuple(names[each] for each in self._logs.chain(missing[0].message, record.message))
         return Finding(kind, process, record.name, tuple(earlier.name for earlier in missing), index, chain)
 
 

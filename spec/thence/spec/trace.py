@@ -24,6 +24,7 @@ import os
 import re
 import sys
 import zlib
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ from typing import Any, Final, NoReturn, Protocol
 from thence.spec.collector import collector_at_rest
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, printable
 from thence.spec.json_objects import KeyTwice, each_once
+from thence.spec.packed_events import DELIVER, Names, PackedEvents, SentTwice
 from thence.spec.user_error import UserError
 
 FORMAT: Final = "thence-trace/1"
@@ -175,7 +177,7 @@ class Trace:
 
 
 def read_trace(path: str | Path) -> Trace:
-    """Read a `thence-trace/1` file, line by line; memory is linear in its events.
+    """Read a `thence-trace/1` file, line by line. Its events are packed: some fifteen bytes each.
 
     Raises:
         TraceError: the file cannot be read, or is not a trace.
@@ -253,7 +255,8 @@ class _Reader:
         self._whole = whole
         self._line = 0
         self._processes = 0
-        self._sent_at: dict[str, int] = {}
+        self._names = Names(forgets=False)  # of the messages sent so far
+        self._sent_in = array("I")  # of each of them the line
 
     def read(self) -> Trace:
         try:
@@ -263,7 +266,7 @@ class _Reader:
             with opened(self._path) as file:
                 header = self._header(next(self._lines(file), None))
                 with collector_at_rest():
-                    events = tuple(self._events(file))
+                    events = self._packed(file)
         except OSError as error:
             problem = f"cannot be read: {error.strerror or error}"
             raise TraceError(self._path, None, problem, "Check the name and the permissions") from error
@@ -272,7 +275,7 @@ class _Reader:
     def lines(self, file: Bytes) -> tuple[int, Mapping[str, Any], Iterator[Event]]:
         lines = self._lines(file)
         header = self._header(next(lines, None))
-        return self._processes, header, map(self._event, lines)
+        return self._processes, header, map(self._noted, lines)
 
     def execution(self, processes: int, events: Iterable[Mapping[str, Any]]) -> Execution:
         if not 1 <= processes <= MOST_PROCESSES:
@@ -282,40 +285,83 @@ class _Reader:
         found = []
         for number, fields in enumerate(events, 1):
             self._line = number
-            found.append(self._event(fields))
+            found.append(self._noted(fields))
         return Execution(processes, tuple(found))
 
-    def _events(self, file: Bytes) -> Iterator[Event]:
-        """The events of the lines that are left, block by block. A block in which any line is not plain is read line by
-        line, which also says what is wrong."""
-        numbers = {str(process): process for process in range(self._processes)}
-        lists: dict[str, tuple[int, ...]] = {}
+    def _noted(self, fields: Mapping[str, Any]) -> Event:
+        """The event of one line, whose send is noted."""
+        event = self._event(fields)
+        if isinstance(event, Send):
+            self._sent_in.append(self._line)
+            self._names.add(event.message, len(event.destinations))
+        return event
+
+    def _packed(self, file: Bytes) -> PackedEvents:
+        """The events of the lines that are left."""
+        events = PackedEvents(self._processes)
+        self._names = events.names
+        try:
+            try:
+                self._fill(events, file)
+            finally:
+                events.names.require_apart()
+        except SentTwice as twice:
+            self._line = self._sent_in[twice.second]
+            self._refuse_again(twice.name, twice.first)
+        return events
+
+    def _fill(self, events: PackedEvents, file: Bytes) -> None:
+        """Take the lines that are left, block by block. A block in which any line is not plain is read line by line,
+        which also says what is wrong. Raises SentTwice: a message is sent again whose name was let go of.
+        """
+        processes = {str(process): process for process in range(self._processes)}
+        routes: dict[str, tuple[int, int]] = {}
+        kinds, places, numbers = events.kinds, events.places, events.numbers
+        names = events.names
+        known, left = names.known, names.left
         while block := file.read(_BLOCK_BYTES):
             if not block.endswith(b"\n"):
                 block += file.readline(LONGEST_LINE_BYTES + 1)
             last = len(block) - 1 - block.rfind(b"\n", 0, -1)  # no other line can be too long
             found = None if last > LONGEST_LINE_BYTES else _plain(block)
             if found is None:
-                yield from map(self._event, self._lines(io.BytesIO(block)))
+                for fields in self._lines(io.BytesIO(block)):
+                    self._take(events, fields)
                 continue
             for deliverer, delivered, sender, sent, to, receiver, received, source in found:
                 self._line += 1
                 if delivered:
-                    if deliverer in numbers and delivered in self._sent_at:
-                        yield Deliver(numbers[deliverer], delivered)
-                    else:
-                        yield self._event(_fields("deliver", deliverer, delivered))
+                    number = known.get(delivered)
+                    if number is None or deliverer not in processes:
+                        self._take(events, _fields("deliver", deliverer, delivered))
+                        continue
+                    kinds.append(DELIVER)
+                    places.append(processes[deliverer])
+                    numbers.append(number)
+                    if names.forgets:
+                        if left[number] > 1:
+                            left[number] -= 1
+                        else:
+                            del known[delivered]
                 elif sent:
-                    if sender in numbers and to in lists and sent not in self._sent_at:
-                        self._sent_at[sent] = self._line
-                        yield Send(numbers[sender], sent, lists[to])
-                    else:
-                        event = self._event({**_fields("send", sender, sent), "destinations": _value(f"[{to}]")})
-                        if isinstance(event, Send) and len(lists) < _MOST_LISTS:
-                            lists[to] = event.destinations
-                        yield event
+                    if sender in processes and to in routes and sent not in known:
+                        self._sent_in.append(self._line)
+                        events.send(processes[sender], sent, *routes[to])
+                        continue
+                    fields = {**_fields("send", sender, sent), "destinations": _value(f"[{to}]")}
+                    self._take(events, fields)
+                    if len(routes) < _MOST_LISTS:
+                        destinations = events.destinations[events.routes[-1]]
+                        routes[to] = events.routes[-1], len({*destinations})
                 else:
-                    yield self._event({**_fields("receive", receiver, received), "from": _value(source)})
+                    self._take(events, {**_fields("receive", receiver, received), "from": _value(source)})
+
+    def _take(self, events: PackedEvents, fields: Mapping[str, Any]) -> None:
+        """Put the event of one line at the end."""
+        event = self._event(fields)
+        if isinstance(event, Send):
+            self._sent_in.append(self._line)
+        events.append(event)
 
     def _lines(self, file: Bytes) -> Iterator[dict[str, Any]]:
         """The JSON objects of the lines; empty lines are skipped."""
@@ -389,8 +435,7 @@ class _Reader:
             self._fail(f'"message" is {_shown(fields, "message")}', "Every event names its message, by a string")
         match fields.get("event"):
             case "deliver":
-                if message not in self._sent_at:
-                    self._check_sent(message, "delivered")
+                self._check_sent(message, "delivered")
                 return Deliver(process, message)
             case "send":
                 return self._send(fields, process, message)
@@ -411,19 +456,21 @@ class _Reader:
         return Input(process, name, tuple(arguments))
 
     def _send(self, fields: Mapping[str, Any], process: int, message: str) -> Send:
-        if message in self._sent_at:
-            self._fail(
-                f"message {message!r} is sent again (first in line {self._sent_at[message]})",
-                "A message identifier is unique in its trace; one multicast is one send with several destinations",
-            )
+        if message in self._names.known:
+            self._refuse_again(message, self._names.known[message])
         destinations = fields.get("destinations")
         if not isinstance(destinations, list):
             self._fail(f'"destinations" is {_shown(fields, "destinations")}', "It is the list of process numbers")
-        self._sent_at[message] = self._line
         return Send(process, message, tuple([self._number(number, "destinations") for number in destinations]))
 
+    def _refuse_again(self, message: str, first: int) -> NoReturn:
+        self._fail(
+            f"message {message!r} is sent again (first in line {self._sent_in[first]})",
+            "A message identifier is unique in its trace; one multicast is one send with several destinations",
+        )
+
     def _check_sent(self, message: str, what: str) -> None:
-        if self._whole and message not in self._sent_at:
+        if self._whole and self._names.number(message) is None:
             self._fail(
                 f"message {message!r} is {what}, but no earlier line sends it",
                 "Lines are in one global order with every send before its deliveries: is the recording complete?",

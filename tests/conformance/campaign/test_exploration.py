@@ -121,6 +121,23 @@ def test_a_cluster_whose_driver_and_executor_are_killed(tmp_path: Path) -> None:
     assert not folder.exists() or not any(folder.iterdir())
 
 
+@pytest.mark.long(share=0)
+@pytest.mark.spark
+def test_five_million_states_on_a_cluster(tmp_path: Path) -> None:
+    """Cykas with 3 sends each to any other, by the workers of a standalone master: the counts of one machine."""
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    with two_workers(tmp_path) as (url, _, _):
+        words = [
+            Path(sys.executable).with_name("thence"), "explore", "cykas", "--sends", "3", "--reductions", "none",
+            "--property", "causal", "--folder", str(tmp_path / "states"), "--master", url, "--json",
+        ]  # fmt: skip
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (result,) = json.loads(done.stdout)["results"]
+    assert (result["states"], result["transitions"], result["depth"]) == (5_022_640, 26_348_250, 27)
+    assert result["verdict"] == "holds"
+
+
 def exact_counts() -> dict[str, Any]:
     workload = ir.Workload(3, (3, 3, 2), ((1, 2), (0, 2), (0, 1)))
     found = explore(protocol_of("cykas"), workload, ["causal"], method=Method("native"))

@@ -279,9 +279,9 @@ def test_a_theorem() -> None:
     assert specification is not None
     theorem = specification.theorems[0]
     assert [formula.name for formula in (*theorem.assume, *theorem.prove)] == ["calm", "later"]
-    assert theorem.induction is not None
-    assert theorem.induction.variables == (ir.Variable("x", MESSAGE), ir.Variable("y", MESSAGE))
-    assert show_expression(theorem.induction.claim) == "c(x) <= c(y)"
+    [induction] = theorem.inductions
+    assert induction.variables == (ir.Variable("x", MESSAGE), ir.Variable("y", MESSAGE))
+    assert [(claim.name, show_expression(claim.body)) for claim in induction.claims] == [("claim", "c(x) <= c(y)")]
     assert theorem.needs == ("calm",)
 
 

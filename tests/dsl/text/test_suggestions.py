@@ -103,10 +103,10 @@ MEMBERS = [
 ]
 
 OF_A_MACHINE = [
-    ("init: busy()", "`not started()`"),
-    ("initially busy()", "`not started()`"),
-    ("relation free() = true", "`not started()`"),
-    ("function f(): nat := 3", "`not started()`"),
+    ("init: busy()", "`initial: forall p: token(p) := p = first()`"),
+    ("initially busy()", "`initial: forall p: token(p) := p = first()`"),
+    ("relation free() = true", "`initial: forall p: token(p) := p = first()`"),
+    ("function f(): nat := 3", "`initial: forall p: token(p) := p = first()`"),
     ("state:\n    a: nat", "`relation r(p: process)`"),
     ("var a: nat", "`relation r(p: process)`"),
     ("on receive MSG(m) from j:\n    pass", "`transition name(...):`"),
@@ -152,8 +152,8 @@ def test_lines_of_a_machine_have_a_hint(line: str, word: str) -> None:
 
 
 def test_a_machine_may_start_as_the_hint_says() -> None:
-    started = "  relation started()\n  transition start():\n    require not started()\n    started() := true\n"
-    assert errors(f"{MACHINE}{started}") == []
+    first = "  constant function first(): process\n  relation token(p: process)\n"
+    assert errors(f"{MACHINE}{first}  initial: forall p: token(p) := p = first()\n") == []
 
 
 def test_no_type_is_proposed_for_an_unbound_variable() -> None:

@@ -62,6 +62,18 @@ def test_published_counts(library: Library, name: str, sends: int) -> None:
     assert 0 < found.memory < 260e6
 
 
+@pytest.mark.long(share=0)
+def test_thirty_six_million_states_by_two_threads(library: Library) -> None:
+    """Cykas with 2 sends each among 4 processes: half a minute of processor time, and 1.8 GB."""
+    protocol = library("cykas").protocols[0]
+    workload = ir.Workload(4, (2,) * 4, tuple(tuple({*range(4)} - {process}) for process in range(4)))
+    method = Method("native", Resources(threads=2))
+    found = explore(protocol, workload, properties_of(protocol), method=method)
+    assert (found.complete, found.violations) == (True, {})
+    assert (found.states, found.transitions, found.depth) == (36_395_568, 222_383_160, 24)
+    assert found.memory < 2e9
+
+
 def test_threads_find_the_same(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
     protocol = mutant(library, "cykas", "tells_too_early")

@@ -87,6 +87,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "thence infer synchronous rendezvous --hide all",
             "Find the invariants of a machine of the library, as if it had none.",
         ),
+        Example(
+            "thence infer cbcast 'cbcast to vector_clocks' --hide all",
+            "Find those of a link: how a protocol follows its machine.",
+        ),
     ),
     "recheck": (Example("thence recheck evidence --jobs 1", "Check a certificate that somebody gave you."),),
     "conform": (

@@ -231,7 +231,8 @@ def prefix(execution: Execution, answer: Answer) -> tuple[Execution, Highlight |
     found = answer.divergence
     if found is None:
         return execution, None
-    events, rest = execution.events[: answer.matched + 1], execution.events[answer.matched + 1 :]
+    whole = tuple(execution.events)
+    events, rest = whole[: answer.matched + 1], whole[answer.matched + 1 :]
     last = events[-1]
     if not isinstance(last, Deliver):
         own = (event for event in rest if event.process == last.process)

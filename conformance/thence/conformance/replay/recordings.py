@@ -33,7 +33,7 @@ _SHOWN_WITH_REPLAY: Final = 3
 
 def judged(file: str, format_: str | None = None, against: ReferenceProtocol | None = None) -> Result:
     """The file, judged. Raises TraceError, also where it is no execution of the protocol's kind."""
-    return _judged(file, lambda: read(file, format_), against)
+    return _judged(file, lambda: read(file, format_, packed=against is None), against)
 
 
 def judged_together(files: Sequence[str], against: ReferenceProtocol | None = None) -> Result:

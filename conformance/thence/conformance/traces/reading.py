@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -36,15 +37,19 @@ LARGEST_BYTES: Final = 256 << 20
 _ADVICE: Final = "`--format` says which format it is; docs/reference/traces.md says what is expected of each"
 
 
-def read(path: str | Path, format_: str | None = None) -> Trace:
+def read(path: str | Path, format_: str | None = None, *, packed: bool = False) -> Trace:
     """The execution in the file; the format is recognised unless it is given.
+
+    Args:
+        packed: leave events packed that were read so (`PackedEvents`), for whoever looks at them once or twice.
 
     Raises:
         TraceError: the file cannot be read, or is nothing of the kind.
     """
     path = Path(path)
     if format_ == "ndjson" or (format_ is None and _is_ndjson(path)):
-        return read_trace(path)
+        trace = read_trace(path)
+        return trace if packed else replace(trace, execution=trace.execution.unpacked())
     text = _text(path)
     try:
         return _reader(path, text, format_)()
@@ -71,7 +76,7 @@ def read_merged(paths: Sequence[str | Path]) -> Trace:
     header = _header_of_all(traces)
     _require_apart(traces)
     try:
-        execution = merged([Log(str(path), trace.execution.events) for path, trace in traces], processes)
+        execution = merged([Log(str(path), tuple(trace.execution.events)) for path, trace in traces], processes)
     except LogError as error:
         raise TraceError(
             first, None, str(error), "Each log has its events in the order in which they happened"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
@@ -17,6 +17,7 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
+from thence.dsl.text.parse import parse
 from thence.dsl.text.reporter import Reporter
 from thence.spec.words import counted
 
@@ -59,14 +60,7 @@ def check_link(
     _check_followable(conforms, machine, reporter)
     _check_internal(conforms, machine, reporter)
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
-    words = _vocabulary(protocol, "property", {each.name: each for each in _symbols(machine)})
-    words = replace(
-        words,
-        followed={each.name: each for each in machine.definitions},
-        hidden=_hidden(protocol, machine),
-        numbered=True,
-    )
-    invariants = check_formulas(conforms.invariants, "invariant", {}, words, reporter)
+    invariants = check_formulas(conforms.invariants, "invariant", {}, _words(protocol, machine), reporter)
     if reporter.errors > before:
         return None
     return ir.Link(
@@ -80,6 +74,33 @@ def check_link(
         invariants=invariants,
         doc=conforms.doc,
         span=conforms.span,
+    )
+
+
+def link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[str]) -> dict[str, ir.Expr]:
+    """Of these formulas, each of one line, those that an invariant of a link could say; by text."""
+    found: dict[str, ir.Expr] = {}
+    written = "".join(f"  invariant: {line}\n" for line in lines)
+    head = f"conforms {protocol.name} to {machine.name}:\n  causal_send(m) is causal_send(m)\n"
+    tree, faults = parse(head + written, "asked")
+    assert tree is not None and not faults, faults
+    (declared,) = (each for each in tree.declarations if isinstance(each, syntax.Conforms))
+    for line, formula in zip(lines, declared.invariants, strict=True):
+        reporter = Reporter("asked")
+        checker = ExpressionChecker(_words(protocol, machine), reporter, {}, {})
+        body = checker.check(formula.body, BOOL, "an invariant is true or false")
+        if body is not None and not reporter.errors:
+            found[line] = body
+    return found
+
+
+def _words(protocol: ir.Protocol, machine: ir.Machine) -> Vocabulary:
+    """What the invariants of a link speak of."""
+    return replace(
+        _vocabulary(protocol, "property", {each.name: each for each in _symbols(machine)}),
+        followed={each.name: each for each in machine.definitions},
+        hidden=_hidden(protocol, machine),
+        numbered=True,
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from thence.dsl.write.line_ends import with_line_ends
 
 _AFTER = ("prove ", "expect ", "stable ", "reachable ", "eventually ")
-"""The lines of a machine before which its invariants stand."""
+"""The lines of a machine or link before which its invariants stand."""
 
 
-def with_machine_lines(text: str, header: int, lines: Sequence[str]) -> str:
-    """The text with lines put into the machine whose declaration begins at line `header` (from 1).
+def with_invariant_lines(text: str, header: int, lines: Sequence[str]) -> str:
+    """The text with lines put into the machine or link whose declaration begins at line `header` (from 1).
 
     They stand after its last invariant; where it has none, before what it states or expects, or at its end.
     """

@@ -23,7 +23,11 @@ def name_of(clause: Clause, taken: Collection[str]) -> str:
     conclusions = _words(atom for atom, affirmed in clause.literals if affirmed)
     affirms = any(affirmed for _, affirmed in clause.literals)
     words = [*premises, *conclusions] if conclusions else ["one" if affirms else "never", *premises]
-    base = "_".join(dict.fromkeys(words)) or "conjunct"
+    return free_name("_".join(dict.fromkeys(words)) or "conjunct", taken)
+
+
+def free_name(base: str, taken: Collection[str]) -> str:
+    """The name, changed where the language keeps it, with a number where it is taken."""
     if "__" in base or not base[0].isalpha() or base in RESERVED or base in OF_MACHINES or is_kept(base):
         base = f"found_{base.strip('_')}"
     name, number = base, 1

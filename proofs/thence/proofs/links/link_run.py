@@ -115,10 +115,7 @@ class LinkRun:
             )
             for number, clause in enumerate(elaborated(self.link.clauses, values))
         )
-        self._invariants = tuple(
-            (invariant, compile_expression(invariant.body, names))
-            for invariant in elaborated(self.link.invariants, values)
-        )
+        self._invariants = self.compiled(self.link.invariants)
 
     @property
     def reads_locals(self) -> bool:
@@ -182,14 +179,7 @@ class LinkRun:
         """The first invariant of the link that is not true of the two states."""
         if not self._invariants:
             return None
-        frame = Frame(
-            processes=self.system.workload.processes,
-            all_states=self.system.locals_of(state),
-            symbols=self._run.symbols(follower.machine),
-            flying=[self.system.packet(number) for number in state.network] if self.sees_network else (),
-            fifo=not self.system.protocol.network.reordering,
-            messages=sorted(message for (message,) in follower.machine[SENT]),
-        )
+        frame = self.frame(follower, state, sees_network=self.sees_network)
         for invariant, holds in self._invariants:
             try:
                 if not holds(frame):
@@ -197,6 +187,24 @@ class LinkRun:
             except Fault as fault:
                 return Disagreement(invariant, str(fault))
         return None
+
+    def frame(self, follower: Follower, state: State, *, sees_network: bool) -> Frame:
+        """What formulas about the two states see; packets in flight only where they speak of these."""
+        return Frame(
+            processes=self.system.workload.processes,
+            all_states=self.system.locals_of(state),
+            symbols=self._run.symbols(follower.machine),
+            flying=[self.system.packet(number) for number in state.network] if sees_network else (),
+            fifo=not self.system.protocol.network.reordering,
+            messages=sorted(message for (message,) in follower.machine[SENT]),
+        )
+
+    def compiled(self, formulas: Iterable[ir.NamedFormula]) -> tuple[tuple[ir.NamedFormula, Evaluator], ...]:
+        """Formulas about both states, as functions of a frame."""
+        workload = self.system.workload
+        values = values_of(self.link.protocol, dict(workload.constants), workload.processes)
+        names = Names({variable.name: at for at, variable in enumerate(self.system.protocol.state)})
+        return tuple((each, compile_expression(each.body, names)) for each in elaborated(tuple(formulas), values))
 
     def follow(
         self, follower: Follower, before: State, action: Action, outcome: Outcome

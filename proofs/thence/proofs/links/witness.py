@@ -30,12 +30,12 @@ def says_nothing(link: ir.Link) -> str | None:
     wanted, missing = None, "has an event that is a step of the machine"
     if link.machine.delivery != "off":
         wanted, missing = "deliver", "delivers a message"
-    if any(_happens(follow, wanted) for follow in _followers(link)):
+    if any(_happens(follow, wanted) for follow in followers(link)):
         return None
     return f"holds for nothing: no run was found that {missing}"
 
 
-def _followers(link: ir.Link) -> Iterator[LinkRun]:
+def followers(link: ir.Link) -> Iterator[LinkRun]:
     """The link in each scope in which its machine can run along."""
     for workload in (*(scope.workload for scope in link.scopes), *default_workloads(link.protocol)):
         if workload.ends:

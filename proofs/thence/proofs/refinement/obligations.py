@@ -269,12 +269,7 @@ def claims(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Claimed, 
     if refused:
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
     base = Execution(link, any_state(link), known)
-    by_definition = (
-        *protocol_facts(link.protocol),
-        *place_facts(base.before),
-        *facts_of_flight(link.protocol, base.before),
-    )
-    facts = (*setting(link), *known, *by_definition, *base.invariants(base.before))
+    facts = (*_known(link, known, base), *base.invariants(base.before))
     make = _Maker(link)
     found = [*map(Claimed, _of_the_tree(make)), *_initially(make)]
     for name, state, conditions in network_steps(link):
@@ -288,6 +283,24 @@ def claims(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Claimed, 
             own = make.obligation(name, (*facts, *check.conditions), check.goal, execution.symbols)
             found.append(Claimed(own, check.claim))
     return _numbered(found)
+
+
+def _known(link: ir.Link, known: tuple[ir.NamedFormula, ...], base: Execution) -> tuple[ir.NamedFormula, ...]:
+    """What is true of any state without the invariants of the link."""
+    by_definition = (
+        *protocol_facts(link.protocol),
+        *place_facts(base.before),
+        *facts_of_flight(link.protocol, base.before),
+    )
+    return (*setting(link), *known, *by_definition)
+
+
+def consequences(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
+    """For each invariant of the link, that it follows from those before it. Raises: Unsupported."""
+    base = Execution(link, any_state(link), known)
+    facts, make = _known(link, known, base), _Maker(link)
+    own = base.invariants(base.before)
+    return tuple(make.obligation(each.name, (*facts, *own[:at]), each.body) for at, each in enumerate(own))
 
 
 def contradiction(link: ir.Link) -> Obligation:

@@ -1,8 +1,8 @@
-"""`thence infer`: invariants of machines, found."""
+"""`thence infer`: invariants of machines and of links, found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Optional
@@ -11,7 +11,15 @@ import typer
 
 from thence.api.inferring import hints as find_hints
 from thence.api.inferring import infer as infer_invariants
-from thence.api.inferring import infer_on_spark, is_of_the_library, kept_at, written
+from thence.api.inferring import (
+    infer_at_once,
+    infer_links,
+    infer_on_spark,
+    is_of_the_library,
+    kept_at,
+    link_names_among,
+    written,
+)
 from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, verbosity
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, REFUTED, UNKNOWN, BadInput, Output
@@ -19,6 +27,7 @@ from thence.cli.session import Session, check_rewritable, rewrite_text, run_comm
 from thence.dsl.load import locate
 from thence.proofs.infer.hints import Hints
 from thence.proofs.infer.inference import Inference
+from thence.proofs.infer.links.inference import LinkInference
 from thence.proofs.infer.naming import line_of
 from thence.spec.user_error import UserError
 from thence.spec.words import counted
@@ -28,14 +37,14 @@ def infer(
     file: File,
     names: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Argument(help="Machines, or mutants of machines. By default, every machine."),
+        typer.Argument(help="Machines, mutants of machines, or links. By default, every machine."),
     ] = None,
     hide: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="Do without this invariant of the file, or without 'all'. Repeatable."),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=1.0, help="The time limit for each machine, in seconds of processor time.")
+        float, typer.Option(min=1.0, help="The time limit for each machine or link, in seconds of processor time.")
     ] = 120.0,
     seed: Seed = 0,
     write: Annotated[bool, typer.Option("--write", help="Put what was found and proved into the file.")] = False,
@@ -49,22 +58,23 @@ def infer(
         bool,
         typer.Option("--hints", help="Find few of the hidden invariants that are enough. By default, all are hidden."),
     ] = False,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="The number of machines that are searched at a time.")] = 1,
     master: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Search each machine on the workers of this Spark master, all at the same time."),
+        typer.Option(help="Search each machine on the workers of this Spark master; --jobs does not matter then."),
     ] = None,
     verbose: Annotated[int, verbosity("Show a step that each invariant excludes.")] = 0,
     json: Json = False,
 ) -> None:
-    """Finds invariants that prove what machines state, or a run that violates it."""
-    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask, master)
+    """Finds invariants that prove what machines state, or that protocols follow them; or a run that violates it."""
+    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask, jobs, master)
     asked = _hinted if hints else _inferred
     run_command("infer", json, lambda session: asked(session, request), verbose)
 
 
 @dataclass(frozen=True, slots=True)
 class InferRequest:
-    """The machines, and how long to look."""
+    """The machines and links, and how long to look."""
 
     file: str
     names: tuple[str, ...]
@@ -74,6 +84,7 @@ class InferRequest:
     write: bool
     resume: bool
     ask: bool
+    jobs: int
     master: str | None
 
 
@@ -84,6 +95,8 @@ def _inferred(session: Session, request: InferRequest) -> Output:
         raise BadInput("--ask does not go with --json: questions and answers are lines of text")
     if request.ask and request.master is not None:
         raise BadInput("--ask does not go with --master: the search is on another machine")
+    if request.ask and request.jobs > 1:
+        raise BadInput("--ask does not go with --jobs: you are asked about one machine at a time")
     path = locate(request.file)
     if request.write and is_of_the_library(path):
         raise BadInput(f"{request.file} is a file of the library; --write is for files of your own")
@@ -91,18 +104,15 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     before = _text_of(target) if request.write else ""
     if request.write:
         check_rewritable(target)
-    infer_here = partial(infer_invariants, ask=Asking(session) if request.ask else None)
-    search = infer_here if request.master is None else partial(infer_on_spark, request.master)
-    found = search(
-        request.file,
-        *request.names,
-        hide=request.hide,
-        timeout=request.timeout_s,
-        seed=request.seed,
-        resume=request.resume,
-        progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
-    )
-    text = "\n".join(_lines(each, session.verbosity) for each in found)
+    links = link_names_among(request.file, request.names)
+    if links and (request.resume or request.ask or request.jobs > 1 or request.master is not None):
+        raise BadInput(f"{links[0]} is a link: --resume, --ask, --jobs and --master are for machines")
+    machines = tuple(name for name in request.names if name not in links)
+    if links and machines and request.hide:
+        raise BadInput("--hide goes with machines or with links, not with both")
+    found = _of_machines(session, request, machines) if machines or not links else ()
+    found_links = _of_links(session, request, links) if links else ()
+    text = "\n".join((*(_lines(each, session.verbosity) for each in found), *map(_link_lines, found_links)))
     if request.resume:
         text += "".join(f"\nno earlier search of {each.machine.name} was kept" for each in found if not each.facts)
     if any(each.kept is not None for each in found) and kept_at(str(path), "") is not None:
@@ -110,21 +120,55 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     unwritten = ""
     if request.write:
         try:
-            text += _write(str(path), before, found)
+            text += _write(str(path), before, (*found, *found_links))
         except UserError as error:  # What was found is shown all the same.
             unwritten = str(error)
             text += f"\n{unwritten}"
-    codes = [_exit_of(each) for each in found]
+    codes = [*map(_exit_of, found), *map(_exit_of, found_links)]
     code = REFUTED if REFUTED in codes else max(codes, default=AS_EXPECTED)
     fields: dict[str, Any] = {"machines": [_json(each) for each in found]}
+    if found_links:
+        fields["links"] = [_link_json(each) for each in found_links]
     if unwritten:
         fields["unwritten"] = [unwritten]
     return Output(text=text, fields=fields, exit=BAD_INPUT if unwritten else code)
 
 
+def _of_machines(session: Session, request: InferRequest, names: Sequence[str]) -> tuple[Inference, ...]:
+    return _search(session, request)(
+        request.file,
+        *names,
+        hide=request.hide,
+        timeout=request.timeout_s,
+        seed=request.seed,
+        resume=request.resume,
+        progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
+    )
+
+
+def _of_links(session: Session, request: InferRequest, names: Sequence[str]) -> tuple[LinkInference, ...]:
+    return infer_links(
+        request.file,
+        *names,
+        hide=request.hide,
+        timeout=request.timeout_s,
+        seed=request.seed,
+        progress=lambda link, doing: session.status(f"{link}: {doing}"),
+    )
+
+
+def _search(session: Session, request: InferRequest) -> Callable[..., tuple[Inference, ...]]:
+    """Who searches: this process, several at once, or Spark."""
+    if request.master is not None:
+        return partial(infer_on_spark, request.master)
+    if request.jobs > 1:
+        return partial(infer_at_once, request.jobs)
+    return partial(infer_invariants, ask=Asking(session) if request.ask else None)
+
+
 def _hinted(session: Session, request: InferRequest) -> Output:
     """The table of `--hints`."""
-    if request.write or request.resume or request.ask or request.master is not None:
+    if request.write or request.resume or request.ask or request.jobs > 1 or request.master is not None:
         raise BadInput("--hints goes with --hide, --timeout and --seed only")
     found = find_hints(
         request.file,
@@ -159,7 +203,7 @@ def _hints_json(hints: Hints) -> Mapping[str, Any]:
     return {"hidden": list(hints.hidden), "given": given, "standing": hints.standing, "attempts": hints.attempts}
 
 
-def _exit_of(found: Inference) -> int:
+def _exit_of(found: Inference | LinkInference) -> int:
     if found.refuted is not None:
         return REFUTED
     return AS_EXPECTED if found.proved else UNKNOWN
@@ -174,8 +218,8 @@ def _text_of(path: str) -> str:
         raise BadInput(f"{path} cannot be read: {error}") from error
 
 
-def _write(path: str, before: str, found: Sequence[Inference]) -> str:
-    """Writes the conjuncts of the machines that are proved into the file; a sentence about it.
+def _write(path: str, before: str, found: Sequence[Inference | LinkInference]) -> str:
+    """Writes the conjuncts of the machines and links that are proved into the file; a sentence about it.
 
     `before`: the text that was searched. Raises: UserError, where the file is another one now, or cannot be written.
     """
@@ -218,6 +262,37 @@ def _lines(found: Inference, verbosity: int) -> str:
             lines.append("    without it:")
             lines += [f"    {line}" for line in conjunct.without.splitlines()]
     return "\n".join(lines)
+
+
+def _link_lines(found: LinkInference) -> str:
+    name, seconds = found.link.name, f"{found.seconds:.1f} s"
+    if found.refuted is not None:
+        return f"{name}: refuted, in {seconds}\n{found.refuted.text}"
+    if found.proved:
+        many = counted(len(found.conjuncts), "invariant")
+        with_them = f"with {many} found" if found.conjuncts else "no invariant is missing"
+        lines = [f"{name}: proved for any number of processes and messages, {with_them}, in {seconds}"]
+    else:
+        lines = [f"{name}: unknown after {seconds}: {found.reason}"]
+        if found.text != found.reason:
+            lines += found.text.splitlines()
+        if found.conjuncts:
+            lines.append("what no run refuted, and proofs rest on so far:")
+    lines += [f"  {each.line}" for each in found.conjuncts]
+    return "\n".join(lines)
+
+
+def _link_json(found: LinkInference) -> Mapping[str, Any]:
+    return {
+        "link": found.link.name,
+        "verdict": "refuted" if found.refuted else "proved" if found.proved else "unknown",
+        "reason": found.reason,
+        "text": found.text,
+        "seconds": round(found.seconds, 3),
+        "processor_seconds": round(found.processor_seconds, 3),
+        "refuted": None if found.refuted is None else {"run": found.refuted.text},
+        "invariants": [{"name": each.formula.name, "text": each.line} for each in found.conjuncts],
+    }
 
 
 def _resumed(found: Inference) -> str:

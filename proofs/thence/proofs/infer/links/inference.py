@@ -1,0 +1,261 @@
+"""Invariants of a link, found and then proved; or a run that the link forbids.
+
+The stages: random runs of the protocol with its machine; clauses that are true in all of them, few kinds at first; what
+the obligations of the link use of these, see `support`; the fewest. At the end the prover of links proves the link with
+what was found, as it proves any other. Only what it proves is called proved.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from thence.dsl import ir
+from thence.dsl.check.link import link_formulas
+from thence.proofs.infer.budget import Budget, OutOfTime
+from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Limits, Note, Refuted
+from thence.proofs.infer.links.candidates import RANKS, Candidate, candidates, pairs_of_scenes
+from thence.proofs.infer.links.sampling import LinkSamples
+from thence.proofs.infer.links.support import Resting, implied_clauses, support
+from thence.proofs.infer.naming import free_name
+from thence.proofs.links.witness import says_nothing
+from thence.proofs.logic.formula import Unsupported
+from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
+from thence.proofs.machine.prover import proved_set
+from thence.proofs.refinement.obligations import consequences
+from thence.proofs.refinement.prover import prove_link
+from thence.proofs.solving.assessment import Assessment, unknown
+from thence.proofs.solving.session import ProofSession
+from thence.spec.verdict import Verdict
+
+FEWEST = 0.6
+"""Share of the time limit until which it is tried to do without single clauses."""
+
+MOST = 400
+"""So many clauses are tried at most; of more than these, the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An invariant that was found, and its text."""
+
+    formula: ir.NamedFormula
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The invariant as a line of a link."""
+        return f"invariant {self.formula.name}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkInference:
+    """What came out.
+
+    Attributes:
+        link: as it was searched, without what is hidden.
+        conjuncts: what was found; proved together with the link if `proved`.
+        refuted: a run that the link forbids.
+        reason: why the link is not proved; empty where it is.
+        text: the obligation that is open, and a state in which it fails, if one was found.
+        seconds: how long it took by the clock; `processor_seconds`: that of processors, with the solvers'.
+    """
+
+    link: ir.Link
+    conjuncts: tuple[Said, ...] = ()
+    refuted: Refuted | None = None
+    reason: str = ""
+    text: str = ""
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+
+    @property
+    def proved(self) -> bool:
+        return not self.reason and self.refuted is None
+
+
+def without_invariants(link: ir.Link, names: Collection[str]) -> ir.Link:
+    """The link without these of its invariants, or without any where `all` is named."""
+    kept = (each for each in link.invariants if each.name not in names and "all" not in names)
+    return replace(link, invariants=tuple(kept))
+
+
+def infer_link(
+    session: ProofSession, link: ir.Link, limits: Limits, note: Note, taken: Collection[str] = ()
+) -> LinkInference:
+    """Looks for invariants with which the link is proved. `taken` are names that none of them gets.
+
+    Raises: CrossCheckError where a solver and the evaluator disagree.
+    """
+    started = time.monotonic()
+    budget = Budget(limits.seconds)
+    budget.count(lambda: session.pool.processor_s)
+    search = _Search(replace(session, note=lambda *_: budget.check()), link, limits, note, budget, frozenset(taken))
+    try:
+        found = search.run()
+    except Unsupported as reason:
+        found = LinkInference(link, reason=str(reason))
+    except OutOfTime as reason:
+        found = search.partial(str(reason))
+    except KeyboardInterrupt:
+        found = search.partial(INTERRUPTED)
+    return replace(found, seconds=time.monotonic() - started, processor_seconds=budget.spent)
+
+
+@dataclass(slots=True)
+class _Search:
+    """One inference. `_used` are the clauses that proofs rest on so far."""
+
+    session: ProofSession
+    link: ir.Link
+    limits: Limits
+    note: Note
+    budget: Budget
+    taken: frozenset[str]
+    _used: tuple[Candidate, ...] = ()
+    _open: str = ""
+
+    def run(self) -> LinkInference:
+        """What came out. Raises: Unsupported; OutOfTime."""
+        self.note("random runs")
+        samples = LinkSamples(self.link)
+        samples.collect(self.limits.seed, self.budget.check)
+        if samples.forbidden is not None:
+            return LinkInference(self.link, refuted=Refuted("the link", samples.forbidden.text))
+        if not samples.size:
+            return LinkInference(self.link, reason="no scope has a run in which the machine can run along")
+        self.note("the machine")
+        inductive = proved_set(self.session, self.link.machine)
+        if inductive is None:
+            return LinkInference(self.link, reason=f"nothing is proved of machine `{self.link.machine.name}`")
+        known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
+        tried: dict[Candidate, ir.Expr] = {}
+        for rank in range(-1, RANKS):
+            if rank >= 0:
+                tried |= self._true(rank, samples)
+            self.note(f"{len(tried)} clauses that are true in {samples.size} states")
+            clauses = dict(list(tried.items())[:MOST])
+            resting = self._support(known, clauses)
+            self._note_used(resting, clauses)
+            if not resting.open:
+                self._leave_out(resting, clauses)
+                return self._confirmed(inductive, {each: clauses[each] for each in self._used})
+        return self._unproved(inductive, {each: tried[each] for each in self._used})
+
+    def partial(self, reason: str) -> LinkInference:
+        """Where the search was ended: the clauses that proofs rest on so far."""
+        bodies = self._formulas([each.text for each in self._used])
+        whole = {each: bodies[each.text] for each in self._used}
+        text = f"open: {self._open}" if self._open else ""
+        return LinkInference(self.link, self._named(self._merged(whole)), reason=reason, text=text)
+
+    def _formulas(self, texts: Sequence[str]) -> dict[str, ir.Expr]:
+        return link_formulas(self.link.protocol, self.link.machine, list(dict.fromkeys(texts)))
+
+    def _true(self, rank: int, samples: LinkSamples) -> dict[Candidate, ir.Expr]:
+        """The clauses of a rank that are true in all samples, and that the prover can say; of nothing, none is."""
+        if rank < RANKS - 1:
+            proposed = candidates(self.link, rank)
+        else:
+            proposed = pairs_of_scenes(self.link, lambda texts: self._varying(texts, samples))
+        nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
+        bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
+        named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
+        true, _ = samples.true_of_all(named, self.budget.check)
+        left = [each for each in proposed if each.text in true and nothing[each.prefix] not in true]
+        return {each: bodies[each.text] for each in left if self._is_said(bodies[each.text])}
+
+    def _varying(self, texts: Sequence[str], samples: LinkSamples) -> frozenset[str]:
+        """The formulas that are true in some states, and false in others."""
+        bodies = self._formulas(texts)
+        named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
+        true, some = samples.true_of_all(named, self.budget.check)
+        return some - true
+
+    def _is_said(self, body: ir.Expr) -> bool:
+        """Whether the prover of links has an encoding of the formula."""
+        try:
+            consequences(replace(self.link, invariants=(ir.NamedFormula("asked", body),)), ())
+        except Unsupported:
+            return False
+        return True
+
+    def _support(self, known: tuple[ir.NamedFormula, ...], clauses: Mapping[Candidate, ir.Expr]) -> Resting:
+        formulas = [ir.NamedFormula(f"clause {at}", body) for at, body in enumerate(clauses.values())]
+        implied: dict[str, frozenset[str]] = {}
+        for formula, one in zip(formulas, clauses, strict=True):
+            more = [each.name for each, other in zip(formulas, clauses, strict=True) if other.says_more_than(one)]
+            if more:
+                implied[formula.name] = frozenset(more)
+        stronger = [each for each in formulas if each.name not in implied]
+        implied |= implied_clauses(self.session, self.link, known, stronger)
+        return support(self.session, self.link, known, formulas, implied)
+
+    def _note_used(self, resting: Resting, clauses: Mapping[Candidate, ir.Expr]) -> None:
+        self._open = resting.open
+        self._used = tuple(each for at, each in enumerate(clauses) if f"clause {at}" in resting.used)
+
+    def _leave_out(self, resting: Resting, clauses: Mapping[Candidate, ir.Expr]) -> None:
+        """One clause after the other that the link can do without, the last first, as long as there is time."""
+        for at in reversed(range(len(clauses))):
+            if f"clause {at}" in resting.used and self.budget.spent < FEWEST * self.limits.seconds:
+                self.note(f"{len(self._used)} clauses are enough; without one of them")
+                if resting.do_without(f"clause {at}"):
+                    self._note_used(resting, clauses)
+
+    def _confirmed(self, inductive: InductiveSet, clauses: Mapping[Candidate, ir.Expr]) -> LinkInference:
+        """The proof of the link by the prover; clauses with one beginning are one invariant, or each is one."""
+        self.note("the proof")
+        self.budget.seconds = max(self.budget.seconds, self.budget.spent + PROOF_S)
+        merged = self._merged(clauses)
+        apart = [(each, body) for each, body in clauses.items()]
+        found = self._proof(inductive, merged)
+        if not found.proved and len(apart) != len(merged):
+            found = self._proof(inductive, apart)
+        return found
+
+    def _proof(self, inductive: InductiveSet, clauses: Sequence[tuple[Candidate, ir.Expr]]) -> LinkInference:
+        conjuncts = self._named(clauses)
+        link = replace(self.link, invariants=(*self.link.invariants, *(each.formula for each in conjuncts)))
+        assessment = prove_link(self.session, link, inductive)
+        if assessment.verdict is Verdict.PROVED and (nothing := says_nothing(link)) is not None:
+            assessment = unknown(nothing, assessment.facts, assessment.text)
+        if assessment.verdict is Verdict.PROVED:
+            return LinkInference(self.link, conjuncts)
+        return LinkInference(self.link, conjuncts, reason=_reason(assessment), text=assessment.text)
+
+    def _unproved(self, inductive: InductiveSet, clauses: Mapping[Candidate, ir.Expr]) -> LinkInference:
+        """What is open with the clauses that are used so far, in the words of the prover."""
+        self.budget.seconds = max(self.budget.seconds, self.budget.spent + PROOF_S)
+        found = self._proof(inductive, self._merged(clauses))
+        return found if found.reason else replace(found, reason="the search did not confirm its own proof")
+
+    def _merged(self, clauses: Mapping[Candidate, ir.Expr]) -> list[tuple[Candidate, ir.Expr]]:
+        groups: dict[tuple[str, str], list[Candidate]] = {}
+        for each in clauses:
+            groups.setdefault((each.label, each.prefix), []).append(each)
+        found = [Candidate(*beginning, _all_of(each)) for beginning, each in groups.items()]
+        bodies = self._formulas([each.text for each in found])
+        return [(each, bodies[each.text]) for each in found]
+
+    def _named(self, clauses: Iterable[tuple[Candidate, ir.Expr]]) -> tuple[Said, ...]:
+        taken = {*self.taken, *(each.name for each in self.link.invariants)}
+        found: list[Said] = []
+        for each, body in clauses:
+            name = free_name(each.label, taken)
+            taken.add(name)
+            found.append(Said(ir.NamedFormula(name, body), each.text))
+        return tuple(found)
+
+
+def _all_of(clauses: Sequence[Candidate]) -> str:
+    """What all of them say; one alone needs no brackets around it."""
+    if len(clauses) > 1:
+        return " and ".join(each.atom for each in clauses)
+    (one,) = clauses
+    return one.bare
+
+
+def _reason(assessment: Assessment) -> str:
+    return str(assessment.facts["unknown"])

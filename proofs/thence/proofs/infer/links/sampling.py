@@ -1,0 +1,113 @@
+"""States of random runs of a protocol with its machine running along; a run that the link does not allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from thence.dsl import ir
+from thence.dsl.ir.properties import FAULT
+from thence.dsl.run.actions import State
+from thence.dsl.run.evaluate import Frame
+from thence.dsl.run.narrate import narrate
+from thence.dsl.run.values import Fault
+from thence.proofs.links.link_run import Follower, LinkRun
+from thence.proofs.links.witness import followers
+
+STATES = 250
+"""Different states that are wanted of a scope."""
+
+RUNS = 120
+"""Runs of a scope at most."""
+
+STEPS = 60
+"""Steps of a run at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """A run to an event that the machine refuses, or to a state in which an invariant of the link is false."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class LinkSamples:
+    """States of both, by scope."""
+
+    link: ir.Link
+    forbidden: Forbidden | None = None
+    _states: list[tuple[LinkRun, list[tuple[Follower, State]]]] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return sum(len(states) for _, states in self._states)
+
+    def collect(self, seed: int, check: Callable[[], None]) -> None:
+        """Draws runs in each scope, until one is forbidden. `check` is called for each run, and may raise."""
+        draw = Random(seed)
+        for follow in followers(self.link):
+            states: dict[tuple[object, ...], tuple[Follower, State]] = {}
+            self._states.append((follow, []))
+            for _ in range(RUNS):
+                check()
+                if len(states) >= STATES or self.forbidden is not None:
+                    break
+                for machine, state in self._run(follow, draw):
+                    states.setdefault((state.locals, state.network, machine.machine), (machine, state))
+            self._states[-1] = follow, list(states.values())[:STATES]
+            if self.forbidden is not None:
+                return
+
+    def _run(self, follow: LinkRun, draw: Random) -> Iterator[tuple[Follower, State]]:
+        system, said = follow.system, list[str]()
+        state, machine = system.initial(), follow.initial()
+        after = follow.disagreement(machine, state)
+        if after is not None:
+            self.forbidden = Forbidden(f"  at first: {after}")
+            return
+        for number in range(1, STEPS + 1):
+            yield machine, state
+            enabled = list(system.enabled(state))
+            if not enabled:
+                return
+            action = draw.choice(enabled)
+            outcome = system.apply(state, action)
+            if any(each.property == FAULT for each in outcome.findings):
+                return
+            said.append(f"  {number}  {narrate(system, state, action, outcome).title}")
+            followed = follow.follow(machine, state, action, outcome)
+            if not isinstance(followed, Follower):
+                self.forbidden = Forbidden("\n".join((*said, f"       {followed}")))
+                return
+            state, machine = outcome.state, followed
+
+    def true_of_all(
+        self, formulas: Iterable[ir.NamedFormula], check: Callable[[], None]
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of the formulas that have a value and are true in all states; and those that are true in some."""
+        left = {each.name: each for each in formulas}
+        some: set[str] = set()
+        for follow, states in self._states:
+            frames = [follow.frame(machine, state, sees_network=True) for machine, state in states]
+            for formula, holds in follow.compiled(left.values()):
+                check()
+                values = set[bool]()
+                for frame in frames:
+                    if _is_true(holds, frame):
+                        values.add(True)
+                    else:
+                        left.pop(formula.name, None)
+                        if True in values or formula.name in some:
+                            break
+                if values:
+                    some.add(formula.name)
+        return frozenset(left), frozenset(some)
+
+
+def _is_true(holds: Callable[[Frame], object], frame: Frame) -> bool:
+    try:
+        return bool(holds(frame))
+    except Fault:
+        return False

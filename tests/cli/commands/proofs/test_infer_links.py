@@ -1,0 +1,149 @@
+"""`thence infer FILE 'PROTOCOL to MACHINE'` as it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Thence = Callable[..., Any]
+
+COUNTED = '''protocol counted:
+  """Messages from one process to another have numbers, and are delivered in their order."""
+  network reliable, reordering
+  message MSG(m: message, n: nat) carries m
+  state:
+    out: map process to nat
+    done: map process to nat
+  on causal_send(m):
+    out[m.dst] := out[m.dst] + 1
+    send MSG(m, out[m.dst]) to m.dst
+  on receive MSG(m, n) from j:
+    if n = done[j] + 1:
+      done[j] := n
+      deliver m
+  property fifo
+
+scope two of counted:
+  processes 2
+  sends 2, 1
+  expect holds fifo
+
+machine numbers:
+  """The same, for any number of processes and messages."""
+  function last(p: process, q: process): nat
+  function taken(q: process, p: process): nat
+  function number(m: message): nat
+  transition causal_send(m):
+    number(m) := last(src(m), dst(m)) + 1
+    forall p, q: last(p, q) := last(p, q) + if p = src(m) and q = dst(m) then 1 else 0
+  transition deliver(m):
+    require sent(m)
+    require number(m) = taken(dst(m), src(m)) + 1
+    forall q, p: taken(q, p) := taken(q, p) + if q = dst(m) and p = src(m) then 1 else 0
+  invariant bounded: forall m. sent(m) implies 1 <= number(m) and number(m) <= last(src(m), dst(m))
+  prove bounded
+
+machine anything:
+  """Whatever was sent may be delivered, and any number of times."""
+  transition causal_send(m): pass
+  transition deliver(m):
+    require sent(m)
+  prove no_creation
+
+conforms counted to numbers:
+  causal_send(m) is causal_send(m)
+  deliver m      is deliver(m)
+
+conforms counted to anything:
+  causal_send(m) is causal_send(m)
+  deliver m      is deliver(m)
+'''
+
+LINK = "counted to numbers"
+
+
+def test_what_is_found_is_written_and_proved(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(COUNTED)
+    assert thence("prove", str(file), LINK).code == 3
+    found = thence("infer", str(file), LINK, "--write", "--json")
+    (link,) = found.object["links"]
+    assert found.code == 0 and link["verdict"] == "proved" and link["link"] == LINK
+    assert found.object["machines"] == []
+    head, of_link = file.read_text().split(f"conforms {LINK}:\n")
+    block, other = of_link.split("conforms counted to anything:\n")
+    assert head == COUNTED.split("conforms")[0] and "invariant" not in other
+    assert link["invariants"] and all(f"invariant {each['name']}:" in block for each in link["invariants"])
+    assert thence("fmt", "--check", str(file)).code == 0
+    assert thence("prove", str(file), LINK, "--no-cache").code == 0
+    before = file.read_text()
+    again = thence("infer", str(file), LINK, "--write")
+    assert again.code == 0 and "no invariant is missing" in again.out and file.read_text() == before
+
+
+def test_a_packet_may_have_a_field_with_the_name_of_a_function(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(COUNTED.replace("message MSG(m: message, n: nat)", "message MSG(m: message, number: nat)"))
+    assert thence("infer", str(file), LINK, "--write").code == 0
+    assert thence("fmt", "--check", str(file)).code == 0 and thence("check", str(file)).code == 0
+    assert thence("prove", str(file), LINK, "--no-cache").code == 0
+
+
+def test_each_link_of_a_file_is_found_by_its_name(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(COUNTED)
+    found = thence("infer", str(file), "counted to anything", LINK, "--json")
+    assert [each["link"] for each in found.object["links"]] == ["counted to anything", LINK]
+    assert [each["verdict"] for each in found.object["links"]] == ["proved", "proved"]
+    with_machine = thence("infer", str(file), "numbers", "counted to anything", "--json")
+    assert [each["machine"] for each in with_machine.object["machines"]] == ["numbers"]
+    assert [each["link"] for each in with_machine.object["links"]] == ["counted to anything"]
+
+
+def test_a_wrong_protocol_is_refuted_by_a_run(thence: Thence, tmp_path: Path) -> None:
+    """It delivers what comes early."""
+    file = tmp_path / "mine.thence"
+    file.write_text(COUNTED.replace("if n = done[j] + 1:", "if n > done[j]:").replace("  expect holds fifo\n", ""))
+    found = thence("infer", str(file), LINK, "--json")
+    (link,) = found.object["links"]
+    assert found.code == 1 and link["verdict"] == "refuted" and not link["invariants"]
+    assert "which the machine refuses" in link["refuted"]["run"]
+
+
+def test_a_fault_that_no_sample_shows_is_not_proved(thence: Thence, tmp_path: Path) -> None:
+    """The fault comes with the 100th message of a channel, so no run of the scopes has it."""
+    file = tmp_path / "mine.thence"
+    file.write_text(COUNTED.replace("if n = done[j] + 1:", "if n = done[j] + 1 or n = 100:"))
+    found = thence("infer", str(file), LINK, "--timeout", "20")
+    assert found.code == 3 and "unknown after" in found.out and "receive MSG" in found.out
+
+
+def test_an_invariant_that_runs_make_false_is_refuted(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    head, tail = COUNTED.split("conforms counted to anything")
+    file.write_text(
+        f"{head}  invariant none_sent: forall p, q: process. out@p[q] = 0\n\nconforms counted to anything{tail}"
+    )
+    found = thence("infer", str(file), LINK)
+    assert found.code == 1 and "invariant none_sent is false" in found.out
+    hidden = thence("infer", str(file), LINK, "--hide", "none_sent")
+    assert hidden.code == 0 and "none_sent" not in hidden.out
+
+
+def test_a_seed_fixes_every_choice(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(COUNTED)
+    found = [thence("infer", str(file), LINK, "--seed", "3", "--json").object["links"][0] for _ in range(2)]
+    assert found[0]["invariants"] == found[1]["invariants"]
+
+
+def test_bad_requests(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(COUNTED)
+    assert thence("infer", str(file), "counted to number").rejects("no machine or link counted to number")
+    assert thence("infer", str(file), LINK, "--hide", "nothing").rejects("no invariant nothing")
+    assert thence("infer", str(file), LINK, "--resume").rejects("--resume, --ask, --jobs and --master are for machines")
+    assert thence("infer", str(file), LINK, "--hints").rejects("machine")
+    assert thence("infer", str(file), LINK, "numbers", "--hide", "all").rejects("not with both")
+    assert thence("infer", "fifo", "fifo to sequence_numbers", "--write").rejects("of the library")

@@ -1,0 +1,54 @@
+"""What is proposed for links of the library can be said, and is true where the link's own invariants are."""
+
+from __future__ import annotations
+
+import pytest
+
+from thence.dsl import ir
+from thence.dsl.check.link import link_formulas
+from thence.dsl.load import load
+from thence.proofs.infer.links.candidates import Candidate, candidates
+from thence.proofs.infer.links.sampling import LinkSamples
+
+LINKS = ["fifo", "synchronous", "mf", "rst", "tree", "ricart_agrawala", "two_phase_commit", "skeen"]
+
+
+def link_of(name: str) -> ir.Link:
+    specification = load(name).specification
+    assert specification is not None
+    return specification.links[0]
+
+
+@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_most_of_what_is_proposed_is_a_formula(name: str, rank: int) -> None:
+    link = link_of(name)
+    texts = [each.text for each in candidates(link, rank)]
+    bodies = link_formulas(link.protocol, link.machine, texts)
+    assert len(texts) == len(set(texts)) and len(bodies) > 0.9 * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("atom", "bare"), [("(a or b)", "a or b"), ("(a) or (b)", "(a) or (b)"), ("f(x)", "f(x)"), ("x", "x")]
+)
+def test_only_brackets_around_the_whole_are_left_out(atom: str, bare: str) -> None:
+    assert Candidate("", "", atom).bare == bare
+
+
+@pytest.mark.parametrize("name", ["fifo", "synchronous", "mf"])
+def test_samples_are_states_of_the_link(name: str) -> None:
+    """Its own invariants are true in them; the denial of one is not."""
+    link = link_of(name)
+    samples = LinkSamples(link)
+    samples.collect(0, lambda: None)
+    assert samples.size > 100 and samples.forbidden is None
+    denied = [ir.NamedFormula(f"not {one.name}", ir.Not(one.body.type, one.body)) for one in link.invariants]
+    true, some = samples.true_of_all([*link.invariants, *denied], lambda: None)
+    assert true == {each.name for each in link.invariants} == some
+
+
+def test_fewer_choices_say_more_and_more_facts_do() -> None:
+    few, many = (Candidate("", "", "", choices=frozenset(each)) for each in ("a", "ab"))
+    assert few.says_more_than(many) and not many.says_more_than(few) and not few.says_more_than(few)
+    weak, strong = (Candidate("", "", "", facts=frozenset(each)) for each in ("a", "ab"))
+    assert strong.says_more_than(weak) and not weak.says_more_than(strong) and not few.says_more_than(weak)
