@@ -54,7 +54,7 @@ def test_changes_are_those_of_the_interpreter(name: str) -> None:
             if isinstance(one, Sent):
                 pairs = zip(one.arguments, kinds[one.kind].parameters, strict=True)
                 said = ", ".join(named(show(value, parameter.type), drawn) for value, parameter in pairs)
-                expected.append(f"sends {one.kind}({said}) from p{process} to p{one.to}")
+                expected.append(f"now in flight: {one.kind}({said}) from p{process} to p{one.to}")
         assert sorted(map(signs, shown.protocol)) == sorted(map(signs, expected))
         assert is_machine(reader, way, machine_of(drawn, shown))
         happened[bool(expected)] += 1
@@ -98,5 +98,7 @@ def test_layers_that_do_not_fit_side_by_side_stand_one_below_the_other(width: in
     assert sum(("a" * width in line) + ("c" * width in line) for line in lines) == 6
     assert all(len(line) <= 92 for line in lines)
     json = failure.to_json()
+    assert Failure.from_json(json) == failure
+    assert len(failure.text(30)) == len(failure.text(10)) == len(Failure.from_json(json).text(10)) == 21
     assert json["protocol"] == {"name": "left", "before": ["a" * width, "b"], "changes": ["a" * width, "b"]}
     assert json["machine"] == {"name": "right", "before": ["c" * width], "changes": ["c" * width]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from thence.dsl import ir
@@ -51,7 +51,8 @@ class Search:
 
 
 def run_that_breaks(link: ir.Link) -> Search:
-    """Searches scopes of the link, and those of a protocol without scopes; and one in which each input comes twice."""
+    """Searches scopes of the link, also with each fault of the network once; and those of a protocol without scopes,
+    also with each input twice."""
     searched: list[str] = []
     for name, workload in _scopes(link):
         follow = LinkRun(link, system_of(bare(link.protocol), workload))
@@ -74,6 +75,11 @@ def _scopes(link: ir.Link) -> Iterator[tuple[str | None, ir.Workload]]:
     if link.protocol.inputs:
         least = max(2, least_processes(link.protocol))
         every.append((None, workload_for(link.protocol, default_sends(least), inputs=2)))
+    network = link.protocol.network
+    faults = {"duplicates": int(network.duplicating), "losses": int(network.lossy)}
+    if any(faults.values()):
+        quiet = [each.workload for each in link.scopes if not each.workload.duplicates + each.workload.losses]
+        every += [(None, replace(workload, **faults)) for workload in quiet]
     every.sort(key=lambda each: (each[1].processes, sum(each[1].sends)))
     yield from [each for each in every if each[1].ends][:SCOPES]
 

@@ -114,7 +114,7 @@ def constants(link: ir.Link, obligation: Obligation, reader: Reader) -> dict[str
 
 
 def changes(link: ir.Link, after: State, reader: Reader) -> Layers:
-    """What differs in a state of the step from the state before it: own variables, packets sent, the machine."""
+    """What differs in a state of the step from the state before it: own variables, new packets, the machine."""
     return Layers(
         (*_changed_variables(link, after, reader), *_sent(link, after, reader)),
         tuple(_changed_facts(link, after, reader)),
@@ -137,7 +137,7 @@ def _sent(link: ir.Link, after: State, reader: Reader) -> Iterator[str]:
                 with suppress(KeyError):
                     for packet in reader.in_group(group):
                         assert isinstance(packet, Parts)
-                        yield f"sends {reader.said_packet(kind, packet)}"
+                        yield f"now in flight: {reader.said_packet(kind, packet)}"
 
 
 def _changed_facts(link: ir.Link, after: State, reader: Reader) -> Iterator[str]:

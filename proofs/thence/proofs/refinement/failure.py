@@ -5,7 +5,7 @@ A state from which an obligation fails satisfies the invariants, and need not be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -53,12 +53,21 @@ class Failure:
             "false": list(self.false),
         }
 
-    def text(self) -> list[str]:
-        """For a reader: the state, the step, what is false."""
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Failure:
+        """What `to_json` gave."""
+        left, right = value["protocol"], value["machine"]
+        loops = (Layers(tuple(each["protocol"]), tuple(each["machine"])) for each in value["loops"])
+        before, changed = (Layers(tuple(left[which]), tuple(right[which])) for which in ("before", "changes"))
+        names = left["name"], right["name"]
+        return cls(names, value["obligation"], value["step"], before, tuple(loops), changed, tuple(value["false"]))
+
+    def text(self, most: int = WIDE) -> list[str]:
+        """For a reader: the state, the step, what is false. Layers stand side by side if `most` columns are enough."""
         heads = f"protocol {self.layers[0]}", f"machine {self.layers[1]}"
         everything = [Layers((heads[0],), (heads[1],)), self.before, *self.loops, self.changes]
         width = max(len(line) for each in everything for line in each.protocol or ("",))
-        fits = width + max(len(line) for each in everything for line in each.machine or ("",)) + 7 <= WIDE
+        fits = width + max(len(line) for each in everything for line in each.machine or ("",)) + 7 <= most
         width = width if fits else 0
         lines = [*_drawn(heads, self.before, width), f"  in the step {self.step}"]
         for number, each in enumerate(self.loops, 1):
