@@ -76,10 +76,10 @@ def _scopes(link: ir.Link) -> Iterator[tuple[str | None, ir.Workload]]:
         least = max(2, least_processes(link.protocol))
         every.append((None, workload_for(link.protocol, default_sends(least), inputs=2)))
     network = link.protocol.network
-    faults = {"duplicates": int(network.duplicating), "losses": int(network.lossy)}
-    if any(faults.values()):
+    twice, lost = int(network.duplicating), int(network.lossy)
+    if twice or lost:
         quiet = [each.workload for each in link.scopes if not each.workload.duplicates + each.workload.losses]
-        every += [(None, replace(workload, **faults)) for workload in quiet]
+        every += [(None, replace(workload, duplicates=twice, losses=lost)) for workload in quiet]
     every.sort(key=lambda each: (each[1].processes, sum(each[1].sends)))
     yield from [each for each in every if each[1].ends][:SCOPES]
 
