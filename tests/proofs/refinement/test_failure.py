@@ -99,6 +99,6 @@ def test_layers_that_do_not_fit_side_by_side_stand_one_below_the_other(width: in
     assert all(len(line) <= 92 for line in lines)
     json = failure.to_json()
     assert Failure.from_json(json) == failure
-    assert len(failure.text(30)) == len(failure.text(10)) == len(Failure.from_json(json).text(10)) == 21
+    assert len(failure.text(30)) == len(failure.text(10)) == len(Failure.from_json(json).text(10)) == 19
     assert json["protocol"] == {"name": "left", "before": ["a" * width, "b"], "changes": ["a" * width, "b"]}
     assert json["machine"] == {"name": "right", "before": ["c" * width], "changes": ["c" * width]}
