@@ -1,6 +1,6 @@
 """Invariants found again: every machine of the library without its invariants, and the machines of the literature.
 
-    python bench/infer.py [--timeout S] [--json FILE] [--mutants | --hints] [NAME...]
+    python bench/infer.py [--timeout S] [--json FILE] [--mutants] [NAME...]
 
 The time limit counts processor time. A row for each machine: what came out, seconds by the clock and of processors, how
 many invariants were found and how many were hidden. A machine whose invariants are all that it states keeps those that
@@ -9,8 +9,7 @@ say what it is for, `PURPOSES`; one of which nothing is left to prove is marked 
 With `--mutants` the mutants of these machines instead, of which the file says that a statement about states is refuted:
 all other invariants are hidden, and the search has to end in a run.
 
-With `--hints` a row for each machine that says which of the hidden invariants are enough, given back. The time limit is
-for each attempt; Ctrl-C ends the search for fewer, and the next machine follows.
+Which invariants are enough, given back, says `hints.py`.
 """
 
 from __future__ import annotations
@@ -18,13 +17,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from thence.api.inferring import hints
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
@@ -68,30 +65,26 @@ def main() -> None:
     arguments.add_argument("--timeout", type=float, default=120.0)
     arguments.add_argument("--json")
     arguments.add_argument("--mutants", action="store_true")
-    arguments.add_argument("--hints", action="store_true")
-    arguments.add_argument("--machine", help="this machine only")
     given = arguments.parse_args()
     rows: list[Row] = []
-    for path in (*library(), *sorted((library()[0].parent / "benchmarks").glob("*.thence"))):
+    for path in paths():
         if not given.names or path.stem in given.names:
             read = specification(str(path))
-            if given.hints:
-                for machine, kept in _machines(path, read):
-                    if given.machine in (None, machine.name):
-                        print(_hint_line(path, machine, kept, given.timeout), flush=True)
-                continue
-            for machine, kept in _mutants(read) if given.mutants else _machines(path, read):
+            for machine, kept in _mutants(read) if given.mutants else machines_of(path, read):
                 rows.append(_row(path, machine, kept, given.timeout))
                 print(_line(rows[-1]), flush=True)
-    if given.hints:
-        return
     outcomes = Counter(row.outcome for row in rows)
     print(f"{len(rows)} machines: " + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items()))
     if given.json:
         Path(given.json).write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
 
 
-def _machines(path: Path, read: ir.Specification) -> Iterator[tuple[ir.Machine, tuple[str, ...]]]:
+def paths() -> tuple[Path, ...]:
+    """The files of the library, and of the literature."""
+    return (*library(), *sorted((library()[0].parent / "benchmarks").glob("*.thence")))
+
+
+def machines_of(path: Path, read: ir.Specification) -> Iterator[tuple[ir.Machine, tuple[str, ...]]]:
     """Machines, each with the invariants that it keeps: what is to be proved.
 
     Benchmarks keep the invariants that `prove` names, or all where it names none.
@@ -113,29 +106,19 @@ def _mutants(read: ir.Specification) -> Iterator[tuple[ir.Machine, tuple[str, ..
 
 
 def _row(path: Path, machine: ir.Machine, kept: Collection[str], timeout: float) -> Row:
-    own = [each.name for each in machine.invariants]
-    asked = hidden(machine, [name for name in own if name not in kept])
-    options = Options()
+    hide = [each.name for each in machine.invariants if each.name not in kept]
     before = sum(os.times()[:4])
-    with solver_pool(options) as pool:
-        found = infer(ProofSession(pool, options), asked, Limits(timeout), lambda _: None)
-    written = sum(name not in kept for name in own)
+    found = found_of(machine, hide, timeout)
     processor = round(sum(os.times()[:4]) - before, 1)  # with that of the solvers, which have ended
-    counts = len(found.conjuncts), written
+    counts = len(found.conjuncts), len(hide)
     return Row(path.stem, machine.name, _outcome(found), round(found.seconds, 1), processor, *counts, found.reason)
 
 
-def _hint_line(path: Path, machine: ir.Machine, kept: Collection[str], timeout: float) -> str:
-    hide = [each.name for each in machine.invariants if each.name not in kept]
-    if not hide:
-        return f"{path.stem:24} {machine.name:24} nothing to hide"
-    before, started = sum(os.times()[:4]), time.monotonic()
-    ((_, found),) = hints(str(path), machine.name, hide=hide, timeout=timeout)
-    took = f"{time.monotonic() - started:6.1f} s {sum(os.times()[:4]) - before:6.1f} s {found.attempts:3} attempts"
-    last = f"the last one {found.inference.seconds:5.1f} s, {len(found.inference.conjuncts)} found"
-    said = found.inference.reason if found.given is None else f"{found.standing}: {', '.join(found.given) or 'nothing'}"
-    number = "?" if found.given is None else len(found.given)
-    return f"{path.stem:24} {machine.name:24} {len(hide):3} hidden, {number} given back  {took}; {last}  {said}"
+def found_of(machine: ir.Machine, hide: Sequence[str], seconds: float) -> Inference:
+    """The search for what is hidden. Its solvers have ended by then."""
+    options = Options()
+    with solver_pool(options) as pool:
+        return infer(ProofSession(pool, options), hidden(machine, hide), Limits(seconds), lambda _: None)
 
 
 def _outcome(found: Inference) -> str:

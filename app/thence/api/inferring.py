@@ -13,6 +13,7 @@ from thence.api.errors import BadRequest
 from thence.api.pools import open_spark
 from thence.api.proving import cache_directory
 from thence.api.specifications import Source, Specification, load
+from thence.conformance.tasks.lanes import run_lanes
 from thence.conformance.tasks.running import run_tasks
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
@@ -71,12 +72,49 @@ def infer(
     """
     found: list[Inference] = []
     for search in _searches(load(source), names, hide, Limits(timeout, seed), resume=resume):
+        if found and (why := found[-1].reason) in (INTERRUPTED, ENDED):
+            found.append(_without(search, why))
+            continue
         found.append(_searched(search, _note(progress, search.machine), ask))
         if (place := search.place) is not None:
             _keep(place, found[-1])
-        if found[-1].reason in (INTERRUPTED, ENDED):
-            break
     return tuple(found)
+
+
+def infer_at_once(
+    jobs: int,
+    source: Source,
+    *names: str,
+    hide: Sequence[str] = (),
+    timeout: float = 120.0,
+    seed: int = 0,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Inference, ...]:
+    """As `infer`, `jobs` machines at a time, each in a process of its own. It cannot ask.
+
+    Ctrl-C ends all of them, and each keeps what it found. `progress` is also told how many are done.
+
+    Raises:
+        UserError: the file or a name is at fault; the message says so in the words of the command.
+    """
+    searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
+    found: dict[str, Inference] = {}
+
+    def work(search: Search, tell: Note) -> Inference:
+        return _searched(search, tell, None)
+
+    def told(search: Search, now: str) -> None:
+        if progress is not None:
+            progress(f"{len(found)} of {len(searches)} are done; {search.machine}", now)
+
+    def done(search: Search, outcome: Inference | Exception) -> None:
+        one = found[search.machine] = _of(search, outcome)
+        if (place := search.place) is not None:
+            _keep(place, one)
+
+    run_lanes(searches, work, jobs, told, done)
+    return tuple(found.get(search.machine) or _without(search, INTERRUPTED) for search in searches)
 
 
 def infer_on_spark(
@@ -100,7 +138,7 @@ def infer_on_spark(
     found: dict[str, Inference] = {}
 
     def finished(search: Search, future: Future[Inference]) -> None:
-        one = found[search.machine] = _of(search, future)
+        one = found[search.machine] = _of(search, future.exception() or future.result())
         if (place := search.place) is not None:
             _keep(place, replace(one, kept=one.kept or as_kept(one)))
 
@@ -176,14 +214,13 @@ def _searched(search: Search, note: Note, ask: Ask | None) -> Inference:
         return infer_machine(ProofSession(pool, options), _machine_of(search), search.limits, note, aids)
 
 
-def _of(search: Search, future: Future[Inference]) -> Inference:
+def _of(search: Search, outcome: Inference | BaseException) -> Inference:
     """The outcome. Raises: UserError. A search that broke has none but the reason."""
-    error = future.exception()
-    if error is None:
-        return future.result()
-    if isinstance(error, UserError):
-        raise error
-    return _without(search, f"the search itself failed: {type(error).__name__}: {error}")
+    if isinstance(outcome, UserError):
+        raise outcome
+    if isinstance(outcome, BaseException):
+        return _without(search, f"the search itself failed: {type(outcome).__name__}: {outcome}")
+    return outcome
 
 
 def _without(search: Search, reason: str) -> Inference:

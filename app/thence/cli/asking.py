@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from thence.cli.session import Session
 from thence.dsl.write.show import show_expression
-from thence.proofs.infer.asking import Answer, Question
+from thence.proofs.infer.asking import Answer, Cost, Question
 from thence.proofs.infer.clauses import Clause, Denial
 from thence.spec.words import counted
 
 END, GIVE_UP = "q", "d"
+
+SHOWN_S = 0.005
+"""A shorter time is not shown."""
 
 LONGEST_NUMBER = 20
 """Digits of a line that is taken for a number."""
@@ -51,7 +54,7 @@ def _answer(question: Question, line: str) -> Answer | _Refusal:
     if line.isdecimal():
         number = int(line) if len(line) <= LONGEST_NUMBER else 0
         if 1 <= number <= len(question.candidates):
-            return question.candidates[number - 1].clause
+            return question.candidates[number - 1].denial.clause
         return _Refusal(f"there is no candidate {line[:LONGEST_NUMBER]}")
     if not line:
         return _Refusal("a number, a formula, or q")
@@ -61,7 +64,13 @@ def _answer(question: Question, line: str) -> Answer | _Refusal:
 
 def _text(question: Question) -> str:
     lines = ["", question.shown, "what excludes the state before?"]
-    lines += [f"  {number}  {_offer(each)}" for number, each in enumerate(question.candidates, 1)]
+    if question.candidates:
+        looked_at = (
+            f"{counted(question.samples, 'sampled state')}, and in all runs of up to {question.steps} steps that"
+        )
+        lines.append(f"(each is true in {looked_at} a short search met)")
+    for number, each in enumerate(question.candidates, 1):
+        lines += [f"  {number}  {_offer(each.denial)}", f"     {_price(each.cost)}"]
     if not question.candidates:
         lines.append("  nothing that can be said with few variables: type a formula")
     more = "" if question.own else f", {GIVE_UP} to do without the clause that is lost"
@@ -70,7 +79,23 @@ def _text(question: Question) -> str:
 
 
 def _offer(denial: Denial) -> str:
-    """The candidate, and its price: how much it says, and how little speaks for it."""
+    """The candidate: how much it says, and how little speaks for it."""
     literals = counted(len(denial.clause.literals), "literal")
     speaking = counted(denial.speaking, "sampled situation")
     return f"{show_expression(denial.clause.formula)}   ({literals}, {speaking} for it)"
+
+
+def _price(cost: Cost) -> str:
+    """What has to be shown once it is taken."""
+    if cost.lost_by:
+        own = f"lost by {', '.join(cost.lost_by)}"
+    elif cost.proof_s is None:
+        own = "every step keeps it in small universes; a solver does not say it of any number of elements at once"
+    else:
+        own = f"every step keeps it; proved for any number of elements {_in(cost.proof_s)}"
+    return f"{own}; {counted(cost.open, 'other step')} open then"
+
+
+def _in(seconds: float) -> str:
+    """An answer that was given before takes no time."""
+    return f"in {seconds:.2f} s" if seconds >= SHOWN_S else "at once"

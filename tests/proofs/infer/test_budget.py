@@ -105,3 +105,17 @@ def test_a_killed_process_is_replaced() -> None:
             process.check(pigeons(process, 2), Asked((), ()))
         process.renew()
         assert process.check(pigeons(process, 2), Asked((), ())).values is None
+
+
+def test_a_loop_notices_the_end_of_its_time_soon() -> None:
+    """And at once where the limit is lowered."""
+    budget = Budget(0.2)
+    with pytest.raises(OutOfTime):
+        while True:
+            budget.check()
+    assert 0.2 <= budget.spent < 1.0
+    budget.seconds = 60.0
+    budget.check()
+    budget.seconds = 0.1
+    with pytest.raises(OutOfTime):
+        budget.check()

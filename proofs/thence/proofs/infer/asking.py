@@ -5,8 +5,8 @@ What a user answers is checked like all that is proposed here: a formula that a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from thence.dsl import ir
@@ -14,7 +14,7 @@ from thence.dsl.check.stated.machine_formula import machine_formula
 from thence.proofs.infer.clauses import Clause, Denial, clause_from
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import Violation
-from thence.proofs.infer.open_steps import step_text
+from thence.proofs.infer.open_steps import is_kept, step_text
 from thence.proofs.infer.samples import Sampler, violated_in
 from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.countermodel import fact_lines, names_of
@@ -24,12 +24,39 @@ from thence.proofs.machine.counterexample import witness_text
 from thence.proofs.machine.obligations import Conjunct
 from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import symbols
+from thence.proofs.solving.session import ProofSession
 
 CANDIDATES = 5
 """Limit on the clauses that are offered."""
 
 Lost: TypeAlias = Violation | Structure
 """A step that loses a goal; or a state in which a transition is enabled against its precondition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What else has to be shown once a clause is taken, as far as small universes say.
+
+    Attributes:
+        lost_by: the transitions that lose the clause, each from a state in which it and all that is there are true.
+        open: how many steps are open besides: a transition that loses something else, which was lost before, too.
+        uses: where no transition loses the clause, what it rests on.
+        proof_s: in so many seconds of processor time a solver proves, for any number of elements, that every step keeps
+            the clause where `uses` is true; None where it does not, or was not asked.
+    """
+
+    lost_by: tuple[str, ...]
+    open: int
+    uses: frozenset[ir.Expr] = frozenset()
+    proof_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A clause that may exclude the state, and what it costs."""
+
+    denial: Denial
+    cost: Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +67,17 @@ class Question:
         goal: what is lost, by its name or as text.
         shown: the state, and the step from it if there is one.
         candidates: clauses that no run refutes and that are false in the state; what is best borne out first.
+        samples: how many sampled states there are; the candidates are true in all of them.
+        steps: the length of the runs that were searched for one that refutes a candidate.
         own: whether the goal is the file's; if not, it can be given up.
         judge: the clause that a line of text says, or why it is none.
     """
 
     goal: str
     shown: str
-    candidates: tuple[Denial, ...]
+    candidates: tuple[Candidate, ...]
+    samples: int
+    steps: int
     own: bool
     judge: Callable[[str], Clause | str]
 
@@ -75,6 +106,11 @@ class Judging:
     samplers: list[Sampler]
     runs: FiniteRuns | None
 
+    @property
+    def looked_at(self) -> tuple[int, int]:
+        """How many sampled states there are, and the length of the runs in which a formula is looked at."""
+        return sum(len(each.samples.states) for each in self.samplers), 0 if self.runs is None else self.runs.steps
+
     def __call__(self, text: str, lost: Lost) -> Clause | str:
         body, faults = machine_formula(self.machine, text, "the answer")
         if body is None:
@@ -92,6 +128,23 @@ class Judging:
         except Unsupported as reason:
             return str(reason)
         return clause if run is None else _refuted(run)
+
+
+def priced(session: ProofSession, machine: ir.Machine, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates, with the times of the proofs of those that no step loses in small universes.
+
+    The limits are those of the session. `uses` is all that is assumed, beside the facts about the history.
+    """
+    return tuple(
+        each if each.cost.lost_by else replace(each, cost=replace(each.cost, proof_s=_proof_s(session, machine, each)))
+        for each in candidates
+    )
+
+
+def _proof_s(session: ProofSession, machine: ir.Machine, candidate: Candidate) -> float | None:
+    before = session.pool.processor_s
+    proved = is_kept(session, machine, candidate.denial.clause.formula, candidate.cost.uses)
+    return session.pool.processor_s - before if proved else None
 
 
 def _refuted(run: TransitionRun) -> str:

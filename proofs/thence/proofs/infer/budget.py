@@ -14,6 +14,10 @@ class OutOfTime(Exception):
     """The time limit is over, or a solver does not answer."""
 
 
+LOOK_S = 0.01
+"""`check` looks at the meters no more often than this, by the clock: loops call it in each round."""
+
+
 @dataclass(slots=True)
 class Budget:
     """How much processor time a search may take, in seconds. What a solver took counts once it has answered."""
@@ -21,6 +25,8 @@ class Budget:
     seconds: float
     _meters: list[Callable[[], float]] = field(default_factory=list)
     _started: float = field(default_factory=time.process_time)
+    _seen: float = 0.0
+    _look_at: float = 0.0
 
     def count(self, meter: Callable[[], float]) -> None:
         """Counts from now on what else takes time, by a meter in seconds."""
@@ -47,7 +53,10 @@ class Budget:
 
     def check(self) -> None:
         """Raises: OutOfTime, where the limit is over."""
-        if self.left <= 0:
+        now = time.monotonic()
+        if now >= self._look_at:
+            self._seen, self._look_at = self.spent, now + LOOK_S
+        if self._seen >= self.seconds:
             raise self.over()
 
     def over(self) -> OutOfTime:

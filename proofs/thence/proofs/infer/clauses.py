@@ -130,15 +130,17 @@ class Denial:
     """A clause that is false in some state, and in no sample.
 
     `speaking`: in so many situations of the samples the clause is true by one literal only; for the literal of which
-    this is least. `doubt` is the weight, and more where few situations speak for the clause.
+    this is least. `weight` is that of the clause. `doubt` is the weight, and more where few situations speak for the
+    clause.
     """
 
     clause: Clause
     speaking: int
+    weight: int
 
     @property
     def doubt(self) -> float:
-        return self.clause.weight + DOUBT * max(0.0, 5 - log2(self.speaking))
+        return self.weight + DOUBT * max(0.0, 5 - log2(self.speaking))
 
 
 def clause_of(template: Template, literals: Iterable[tuple[ir.Expr, bool]]) -> Clause:
@@ -289,6 +291,7 @@ class Rows:
     columns: list[int] = field(default_factory=list)
     full: int = 0
     _costs: list[int] = field(default_factory=list)
+    _made: dict[tuple[tuple[int, bool], ...], tuple[Clause, int]] = field(default_factory=dict)
 
     def learn(self, states: Sequence[Structure], check: Callable[[], None]) -> None:
         """Adds the rows of states. `check` is called for each of them, and may raise; then nothing is added."""
@@ -343,9 +346,16 @@ class Rows:
             chosen = self._cover(agreeing, chance, attempt)
             if chosen is not None and chosen not in found:
                 found.add(chosen)
-                atoms = self.template.atoms
-                clause = clause_of(self.template, [(atoms[at], not row >> at & 1) for at in chosen])
-                yield Denial(clause, self._support(agreeing, chosen))
+                clause, weight = self._clause(tuple((at, not row >> at & 1) for at in chosen))
+                yield Denial(clause, self._support(agreeing, chosen), weight)
+
+    def _clause(self, literals: tuple[tuple[int, bool], ...]) -> tuple[Clause, int]:
+        """The clause of these atoms, each affirmed or not, and its weight: many rows have the same."""
+        if literals not in self._made:
+            atoms = self.template.atoms
+            clause = clause_of(self.template, [(atoms[at], affirmed) for at, affirmed in literals])
+            self._made[literals] = clause, clause.weight
+        return self._made[literals]
 
     def _support(self, agreeing: Sequence[int], chosen: Sequence[int]) -> int:
         """The number of rows that only one of the literals makes true, for the literal of which it is smallest."""

@@ -61,9 +61,14 @@ class FiniteRuns:
             if length > MOST_TEXT:
                 break
 
+    @property
+    def steps(self) -> int:
+        """The length of the longest of these runs."""
+        return len(self._unrolling.states) - 1
+
     def anew(self) -> FiniteRuns:
         """The same runs, with a solver that has not been asked anything: what it answers depends on that."""
-        return FiniteRuns(self.machine, self.universe, len(self._unrolling.states) - 1, self.process)
+        return FiniteRuns(self.machine, self.universe, self.steps, self.process)
 
     def violation(self, formula: ir.Expr, seconds: float = SECONDS) -> TransitionRun | None:
         """A run that ends where the closed formula is false; None where there is none, or none is found in time.
@@ -84,7 +89,7 @@ class FiniteRuns:
         grounding.assertions.append(any_of((negated(quoted(asked)), *map(quoted, ends))))
         self._asked += 1
         self._tell()
-        answer = self.process.try_check(self._solver, Asked((asked,), tuple(grounding.constants)), seconds)
+        answer = self.process.try_check(self._solver, Asked((asked,), None), seconds)
         if answer is None or answer.values is None:
             self.late = self.late or answer is None
             return None

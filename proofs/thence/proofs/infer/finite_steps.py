@@ -100,6 +100,26 @@ class FiniteSteps:
             used |= found
         return used
 
+    def losing(self, goal: ir.Expr | Precondition, known: Sequence[ir.Expr]) -> tuple[set[str], set[ir.Expr]]:
+        """The transitions that lose the goal from a state in which `known` is true (those that are enabled against it,
+        of a precondition); and formulas of `known` that are enough for all others.
+
+        Raises: Unsupported; OutOfTime.
+        """
+        lost: set[str] = set()
+        used: set[ir.Expr] = set()
+        for case in self._cases:
+            assert case.action is not None
+            name = case.action.name
+            if name in lost or (isinstance(goal, Precondition) and name != goal.transition):
+                continue
+            found = self._in_case(case, goal, known)
+            if isinstance(found, Violation):
+                lost.add(name)
+            else:
+                used |= found
+        return lost, used
+
     def enabled_against(self, precondition: Precondition, known: Sequence[ir.Expr]) -> Structure | set[ir.Expr]:
         """A state in which the transition is enabled and the formula about its parameters is false; or formulas of
         `known` that exclude that."""

@@ -1,19 +1,22 @@
 """A process that keeps Z3 solvers of finite problems: one JSON request a line, one JSON answer a line.
 
 A request names a solver by a number; it is made when it is first named. `constants` and `assertions` are added for
-good. With `assume`, the truth of the named constants is assumed, and the answer is `sat` with the values of all
-constants in `values`, `unsat` with the names of assumptions that are enough (`core`), or `unknown`. `effort` is a limit
-in Z3's own measure.
+good. With `assume`, the truth of the named constants is assumed, and the answer is `sat` with the values of the
+constants in `values` (null: of all), `unsat` with the names of assumptions that are enough (`core`), or `unknown`.
+`effort` is a limit in Z3's own measure.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from typing import Any
 
 from thence.proofs.solving.solver_worker import limit_memory
+
+_WORD = re.compile(r"\|([^|]+)\||([^\s()|]+)")
 
 
 class Solvers:
@@ -47,7 +50,8 @@ class Solvers:
                 solver.add(made >= 0, made < int(sort))
         if request.get("assertions"):
             text = "".join(f"(assert {assertion})" for assertion in request["assertions"])
-            solver.add(z3.parse_smt2_string(text, decls=constants, ctx=solver.ctx))
+            used = {name: constants[name] for name in _names(text) if name in constants}
+            solver.add(z3.parse_smt2_string(text, decls=used, ctx=solver.ctx))
         if "assume" not in request:
             return {"status": "done", "reason": ""}
         solver.set("timeout", request["timeout_ms"])
@@ -58,8 +62,15 @@ class Solvers:
         if status == "unknown":
             return {"status": status, "reason": solver.reason_unknown()}
         model = solver.model()
-        values = {name: _value(model, constants[name]) for name in request["values"]}
+        wanted = constants if request["values"] is None else request["values"]
+        values = {name: _value(model, constants[name]) for name in wanted}
         return {"status": status, "reason": "", "values": values}
+
+
+def _names(text: str) -> dict[str, None]:
+    """The names in a text, in one order, and other words. Z3 takes long over declarations, also over those that a text
+    does not use."""
+    return dict.fromkeys(quoted or plain for quoted, plain in _WORD.findall(text))
 
 
 def _value(model: Any, constant: Any) -> int | bool:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.write.show import show_expression
-from thence.proofs.infer.asking import Answer, Ask, Ended, Judging, Lost, Question, shown
+from thence.proofs.infer.asking import Answer, Ask, Candidate, Ended, Judging, Lost, Question, priced, shown
 from thence.proofs.infer.budget import Budget, OutOfTime
-from thence.proofs.infer.clauses import Clause, Denial
+from thence.proofs.infer.clauses import Clause
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.goal_runs import GoalRuns
@@ -385,7 +385,7 @@ class _Search:
         search = Strengthening(proposals, [first], goals, [], self._noted, largest=[first, *wider][-1])
         search.may_be_loose = self._is_last
         if self._ask is not None:
-            search.ask = lambda goal, lost, denials: self._asked(search, goal, lost, denials)
+            search.ask = lambda goal, lost, candidates: self._asked(search, goal, lost, candidates)
         self._begin(search, reasons=reasons)
         for finite in wider:
             stuck = search.close()
@@ -442,14 +442,16 @@ class _Search:
             (*runs, *new),
         )
 
-    def _asked(self, search: Strengthening, goal: Goal, lost: Lost, denials: tuple[Denial, ...]) -> Answer:
-        """The user's answer."""
+    def _asked(self, search: Strengthening, goal: Goal, lost: Lost, candidates: tuple[Candidate, ...]) -> Answer:
+        """The user's answer. Raises: OutOfTime."""
         assert self._ask is not None
         own = goal in self._goals()
         name = self._name_of(goal) if own else show_expression(closed(self._machine, goal))
         text = shown(self._machine, ir.NamedFormula(name, closed(self._machine, goal)), lost)
         judging = Judging(self._machine, self._samplers, search.runs)
-        return self._ask(Question(name, text, denials, own, lambda line: judging(line, lost)))
+        offered = priced(self._session.within(self._budget.at_most(HASTY_MS)), self._machine, candidates)
+        samples, steps = judging.looked_at
+        return self._ask(Question(name, text, offered, samples, steps, own, lambda line: judging(line, lost)))
 
     def partial(self, reason: str) -> Inference:
         """What there is when the search ends before its end: the clauses that support each other are true."""

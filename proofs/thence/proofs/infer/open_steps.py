@@ -56,6 +56,17 @@ def open_steps(session: ProofSession, machine: ir.Machine, limit_ms: int) -> lis
     return [Open(each, discharge) for each, discharge in zip(asked, done, strict=True) if not discharge.proved]
 
 
+def is_kept(session: ProofSession, machine: ir.Machine, formula: ir.Expr, known: Iterable[ir.Expr]) -> bool:
+    """Whether one solver proves, for any number of elements, that the formula is true at first, and that every step
+    keeps it where it and `known` are true."""
+    goal = Conjunct(ir.NamedFormula("asked", formula), "invariant")
+    others = [Conjunct(ir.NamedFormula(f"known_{number}", each), "invariant") for number, each in enumerate(known)]
+    history = [conjunct for conjunct in conjuncts(machine) if conjunct.origin == "history"]
+    obligations = [each.obligation for each in preservations(machine, [goal], [*history, *others, goal])]
+    done = session.with_one_solver().discharge(obligations, look_for_models=False)
+    return all(each.proved for each in done)
+
+
 def model_against(session: ProofSession, discharge: Discharge, held: Iterable[ir.Expr] = ()) -> Model | None:
     """A state of a larger universe from which the goal of the obligation is lost, and the arguments of the step.
 

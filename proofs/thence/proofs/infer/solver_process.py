@@ -28,10 +28,10 @@ PATIENCE = 8
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Names that are assumed to be true, and names whose values are wanted."""
+    """Names that are assumed to be true, and names whose values are wanted; None: those of all constants."""
 
     assume: tuple[str, ...]
-    values: tuple[str, ...]
+    values: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

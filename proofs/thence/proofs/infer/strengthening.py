@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from thence.dsl import ir
-from thence.proofs.infer.asking import CANDIDATES, Answer, Ended, Lost
+from thence.proofs.infer.asking import CANDIDATES, Answer, Candidate, Cost, Ended, Lost
 from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, generalized, linked, rows_of
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
@@ -193,7 +193,7 @@ class Strengthening:
     most_variables: int = FIRST_VARIABLES
     may_be_loose: bool = False
     loose: bool = False
-    ask: Callable[[Goal, Lost, tuple[Denial, ...]], Answer] | None = None
+    ask: Callable[[Goal, Lost, tuple[Candidate, ...]], Answer] | None = None
     largest: FiniteSteps | None = None
     last: Goal | None = None
     refused: int = 0
@@ -404,10 +404,25 @@ class Strengthening:
     def _answered(self, goal: Goal, lost: Lost) -> Clause | Literal["give up"]:
         """What the user wants. Raises: Ended."""
         assert self.ask is not None
-        answer = self.ask(goal, lost, self._candidates(lost.state if isinstance(lost, Violation) else lost))
+        denials = self._candidates(lost.state if isinstance(lost, Violation) else lost)
+        stated = (*self.goals, *self.wanted)
+        open_now = [each for each in stated if self._losing(each, self.known)[0]] if denials else []
+        answer = self.ask(goal, lost, tuple(Candidate(each, self._cost(each.clause, open_now)) for each in denials))
         if answer == "end":
             raise Ended
         return answer
+
+    def _cost(self, clause: Clause, open_now: Sequence[Goal]) -> Cost:
+        """What has to be shown once the clause is taken. `open_now`: the goals that are lost without it."""
+        known = [*self.known, clause.formula]
+        lost_by, used = self._losing(clause.formula, known)
+        left = sum(len(self._losing(goal, known)[0]) for goal in open_now)
+        return Cost(tuple(sorted(lost_by)), left, frozenset(() if lost_by else used - {clause.formula}))
+
+    def _losing(self, goal: Goal, known: Sequence[ir.Expr]) -> tuple[set[str], set[ir.Expr]]:
+        """The transitions that lose a goal in some universe, and what is enough for the others."""
+        found = [finite.losing(goal, known) for finite in self.finite]
+        return set().union(*(lost for lost, _ in found)), set().union(*(used for _, used in found))
 
     def _candidates(self, state: Structure) -> tuple[Denial, ...]:
         """A few clauses that are false in the state, and that no run refutes."""
@@ -504,7 +519,7 @@ class Strengthening:
         the templates know them at first; a few of them."""
         for clause in self.proposals.unique:
             if clause.formula not in self.dead and self.proposals.refusal(clause.formula, (state,)) is not None:
-                yield Denial(clause, 1)
+                yield Denial(clause, 1, clause.weight)
                 return
         for variables, denials in enumerate(self.proposals.denials(state, self.most_variables), 2):
             offered = [denial for denial in denials if self._is_offered(denial.clause)]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 from at_work import until_at_work
 
+from thence.api import inferring
 from thence.api.inferring import infer as infer_machines
 from thence.api.inferring import kept_at
 from thence.dsl.load import library
@@ -120,6 +123,8 @@ def test_bad_requests(thence: Thence) -> None:
     assert thence("infer", "fifo", "nobody").rejects("nobody")
     assert thence("infer", "fifo", "--hide", "nothing").rejects("nothing")
     assert thence("infer", "execution").rejects("no machine")
+    assert thence("infer", "fifo", "--ask", "--jobs", "2").rejects("--jobs")
+    assert thence("infer", "fifo", "--hints", "--jobs", "2").rejects("--hints")
     assert thence("infer", "fifo", "--ask", "--json").object["error"].startswith("--ask does not go with --json")
 
 
@@ -234,6 +239,70 @@ def test_a_spoilt_file_is_refused(thence: Thence, tmp_path: Path, cache: Path, t
     assert thence("infer", str(file), "--resume").rejects("--resume")
 
 
+SEVERAL = "\n".join(
+    (
+        BEYOND.replace("stop_and_wait", "beyond"),
+        STOP_AND_WAIT,
+        STOP_AND_WAIT.replace("stop_and_wait", "careless").replace("implies delivered(a)", "implies sent(a)"),
+    )
+)
+"""Three machines: what they state is unknown, proved and refuted."""
+
+
+def without_times(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in one.items() if "seconds" not in name} for one in found["machines"]]
+
+
+def test_machines_at_the_same_time_are_as_one_after_the_other(thence: Thence, tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "mine.thence").write_text(SEVERAL)
+    here = thence("infer", "mine.thence", "--json")
+    kept = {place.name: place.read_text() for place in cache.iterdir()}
+    for jobs in ("2", "5"):
+        there = thence("infer", "mine.thence", "--json", "--jobs", jobs)
+        assert there.code == here.code == 1
+        assert without_times(there.object) == without_times(here.object)
+        assert {place.name: place.read_text() for place in cache.iterdir()} == kept
+    assert [one["verdict"] for one in here.object["machines"]] == ["unknown", "proved", "refuted"]
+    assert all(one["processor_seconds"] > 0.1 for one in there.object["machines"])
+    resumed = thence("infer", "mine.thence", "--json", "--jobs", "2", "--resume").object["machines"]
+    assert [bool(one["resumed"]) for one in resumed] == [True, False, False]
+
+
+def test_a_search_that_breaks_is_unknown(
+    thence: Thence, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others have their results."""
+    (tmp_path / "mine.thence").write_text(SEVERAL)
+    search = inferring.infer_machine
+
+    def breaking(session: Any, machine: Any, *given: Any) -> Any:
+        if machine.name == "beyond":
+            raise ArithmeticError("broken")
+        return search(session, machine, *given)
+
+    monkeypatch.setattr(inferring, "infer_machine", breaking)
+    found = thence("infer", "mine.thence", "--jobs", "2", "--json").object["machines"]
+    assert [one["verdict"] for one in found] == ["unknown", "proved", "refuted"]
+    assert "ArithmeticError: broken" in found[0]["reason"]
+
+
+@pytest.mark.long
+def test_an_interrupt_keeps_what_each_search_found(command: list[str], tmp_path: Path, cache: Path) -> None:
+    """Two of three machines are being searched; the third one is named, too."""
+    run = subprocess.Popen(
+        [*command, "infer", "rst", "--hide", "all", "--timeout", "200", "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        encoding="utf-8",
+    )
+    until_at_work(run, 24)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 3 and out.count("interrupted") == 3 and "--resume" in out
+    kept = [json.loads(place.read_text()) for place in cache.iterdir()]
+    assert len(kept) == 2 and all(sum(len(each["records"]) for each in one["samples"]) > 50 for one in kept)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_what_was_found(
@@ -275,6 +344,31 @@ def test_questions_are_answered_from_a_pipe(command: list[str], tmp_path: Path) 
     assert "there is no candidate 77" in found.stdout and "E0" in found.stdout
     assert "a run makes it false: causal_send(m1)" in found.stdout and "cannot be given up" in found.stdout
     assert "past(p, a) implies" in found.stdout and "proved for any number" in found.stdout
+
+
+PRICE = re.compile(r"  \d  (?P<said>.*?)   \(.*\)\n     (?P<own>.*); (?P<open>\d+) other steps? open then\n")
+
+
+def test_candidates_have_a_price_that_is_so(command: list[str], thence: Thence, tmp_path: Path) -> None:
+    """The prover says of each candidate, beside all clauses that were there, what its price says."""
+    file = tmp_path / "mine.thence"
+    file.write_text(STOP_AND_WAIT)
+    shown = asked(command, file, "q\n").stdout
+    assert "2,400 sampled states" in shown and "of up to 12 steps" in shown
+    there = "".join(f"{line}\n" for line in shown.splitlines() if line.startswith("  invariant"))
+    prices = [*PRICE.finditer(shown)]
+    said = Counter(price["own"].partition(" ")[0] for price in prices)
+    assert there and len(prices) == 5 and {*said} == {"lost", "every"}
+    assert {price["open"] for price in prices} == {"0", "1"}
+    for price in prices:
+        file.write_text(STOP_AND_WAIT.replace("  prove", f"{there}  invariant offered: {price['said']}\n  prove"))
+        results = thence("prove", str(file), "--json", "--no-cache").object["results"]
+        verdicts = {one["name"]: one["verdict"] for one in results}
+        if "lost by" in price["own"]:
+            assert verdicts["offered"] == "unknown"
+        elif "proved for any number" in price["own"]:
+            assert verdicts["offered"] == "proved"
+            assert verdicts["causal"] == ("proved" if price["open"] == "0" else "unknown")
 
 
 def test_the_end_of_the_input_ends_the_questions(command: list[str], tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Optional
@@ -11,7 +11,7 @@ import typer
 
 from thence.api.inferring import hints as find_hints
 from thence.api.inferring import infer as infer_invariants
-from thence.api.inferring import infer_on_spark, is_of_the_library, kept_at, written
+from thence.api.inferring import infer_at_once, infer_on_spark, is_of_the_library, kept_at, written
 from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, verbosity
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, REFUTED, UNKNOWN, BadInput, Output
@@ -49,15 +49,16 @@ def infer(
         bool,
         typer.Option("--hints", help="Find few of the hidden invariants that are enough. By default, all are hidden."),
     ] = False,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="The number of machines that are searched at a time.")] = 1,
     master: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Search each machine on the workers of this Spark master, all at the same time."),
+        typer.Option(help="Search each machine on the workers of this Spark master; --jobs does not matter then."),
     ] = None,
     verbose: Annotated[int, verbosity("Show a step that each invariant excludes.")] = 0,
     json: Json = False,
 ) -> None:
     """Finds invariants that prove what machines state, or a run that violates it."""
-    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask, master)
+    request = InferRequest(file, tuple(names or ()), tuple(hide or ()), timeout, seed, write, resume, ask, jobs, master)
     asked = _hinted if hints else _inferred
     run_command("infer", json, lambda session: asked(session, request), verbose)
 
@@ -74,6 +75,7 @@ class InferRequest:
     write: bool
     resume: bool
     ask: bool
+    jobs: int
     master: str | None
 
 
@@ -84,6 +86,8 @@ def _inferred(session: Session, request: InferRequest) -> Output:
         raise BadInput("--ask does not go with --json: questions and answers are lines of text")
     if request.ask and request.master is not None:
         raise BadInput("--ask does not go with --master: the search is on another machine")
+    if request.ask and request.jobs > 1:
+        raise BadInput("--ask does not go with --jobs: you are asked about one machine at a time")
     path = locate(request.file)
     if request.write and is_of_the_library(path):
         raise BadInput(f"{request.file} is a file of the library; --write is for files of your own")
@@ -91,9 +95,7 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     before = _text_of(target) if request.write else ""
     if request.write:
         check_rewritable(target)
-    infer_here = partial(infer_invariants, ask=Asking(session) if request.ask else None)
-    search = infer_here if request.master is None else partial(infer_on_spark, request.master)
-    found = search(
+    found = _search(session, request)(
         request.file,
         *request.names,
         hide=request.hide,
@@ -122,9 +124,18 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     return Output(text=text, fields=fields, exit=BAD_INPUT if unwritten else code)
 
 
+def _search(session: Session, request: InferRequest) -> Callable[..., tuple[Inference, ...]]:
+    """Who searches: this process, several at once, or Spark."""
+    if request.master is not None:
+        return partial(infer_on_spark, request.master)
+    if request.jobs > 1:
+        return partial(infer_at_once, request.jobs)
+    return partial(infer_invariants, ask=Asking(session) if request.ask else None)
+
+
 def _hinted(session: Session, request: InferRequest) -> Output:
     """The table of `--hints`."""
-    if request.write or request.resume or request.ask or request.master is not None:
+    if request.write or request.resume or request.ask or request.jobs > 1 or request.master is not None:
         raise BadInput("--hints goes with --hide, --timeout and --seed only")
     found = find_hints(
         request.file,
