@@ -26,7 +26,7 @@ from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.machine.transitions import actions, axiom_faults
 from thence.proofs.machine.witness import witness_shows
 from thence.proofs.prove import expected_names, is_claimed, link_statement
-from thence.proofs.refinement.trees import assumed
+from thence.proofs.refinement.premises import premises
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
@@ -207,16 +207,15 @@ def _said(subject: Subject) -> tuple[str, ...]:
 
 
 def _said_of_link(link: ir.Link) -> tuple[str, ...]:
-    """The statement, the axioms that it rests on, and what is a step of the machine by which clause."""
+    """The statement, the systems and axioms that it rests on, and what is a step of the machine by which clause."""
     stated = (
         f"in every run of {link.protocol.name} among any number of processes, with any number of messages, "
         f"each event is a step that {link.machine.name} allows"
     )
-    rests = assumed(link)
-    assumes = (
-        f"assumed: {each.name}: {show_expression(each.body)}" for each in link.machine.axioms if each.name in rests
-    )
-    return (stated, *assumes, *(f"clause: {_clause(each)}" for each in link.clauses))
+    rests_on = premises(link)
+    where = (f"where {said}" for said in rests_on.systems.words())
+    assumes = (f"assumed: {each.name}: {show_expression(each.body)}" for each in rests_on.assumed)
+    return (stated, *where, *assumes, *(f"clause: {_clause(each)}" for each in link.clauses))
 
 
 def _clause(clause: ir.Clause) -> str:

@@ -59,11 +59,12 @@ def at_new_levels(results: Sequence[Result]) -> tuple[Result, ...]:
 def _verdict(link: ir.Link, name: str, shown: Result, own: Result) -> Result:
     protocol, machine = link.protocol.name, link.machine.name
     facts: dict[str, object] = {"property": name, "machine": machine, "link": link.name}
-    assumes = shown.facts.get("assumes", [])
-    facts |= {"assumes": assumes} if assumes else {}
+    facts |= {name: shown.facts[name] for name in ("where", "assumes") if name in shown.facts}
     if shown.verdict is own.verdict is Verdict.PROVED:
         said = f"of any number of processes: {machine} has it, and allows each send and delivery of {protocol}"
-        if assumes:
+        if where := shown.facts.get("where"):
+            said += f", where {' and '.join(where)}"
+        if assumes := shown.facts.get("assumes"):
             axioms = f"{'axiom' if len(assumes) == 1 else 'axioms'} {' and '.join(assumes)}"
             said += f"; this rests on the {axioms} of {machine}, which nothing shows to be true of {protocol}"
         level = min(shown.level, own.level)
