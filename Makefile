@@ -136,6 +136,7 @@ statements: $(VERIFIED)
 	$(BIN)/python -m thence.pages.verdicts docs/library $(VERIFIED)
 	$(BIN)/python -m thence.pages.statement_index docs/library $(VERIFIED)
 	$(BIN)/python -m thence.pages.library docs/library $(VERIFIED)
+	$(BIN)/python -m thence.pages.proved_links . $(VERIFIED)
 
 errata: setup
 	$(BIN)/python -m thence.pages.errata docs/library
