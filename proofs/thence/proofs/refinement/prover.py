@@ -18,8 +18,8 @@ from thence.proofs.refinement.drawing import Reader, reader_of
 from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.failure import failure_of
 from thence.proofs.refinement.obligations import Claimed, claims, contradiction
+from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.states import any_state
-from thence.proofs.refinement.trees import assumed
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
@@ -46,8 +46,7 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     facts: dict[str, Any] = {"property": "link", "machine": link.machine.name}
     if link.invariants:
         facts["invariants"] = [each.name for each in link.invariants]
-    if assumes := assumed(link):
-        facts["assumes"] = list(assumes)
+    facts |= premises(link).as_facts()
     if inductive is None:
         return unknown(f"nothing is proved of machine `{link.machine.name}`", facts)
     known = tuple(each.formula for each in proved_conjuncts(link.machine, inductive))
