@@ -10,8 +10,8 @@
 #                 modules of the extension for editors (by npm); these tests are skipped without
 #   make lint     ruff, mypy --strict, import rules
 #   make checker  the checker of proof objects (`make setup` tries to install it as well)
-#   make statements  docs/library anew: verdicts.json, statements.md and index.md, from the verdicts of a run: everything
-#                 that the library states is checked, which takes about ten minutes
+#   make statements  docs/library anew: verdicts.json, statements.md and index.md, and the table of README.md, from the
+#                 verdicts of a run: everything that the library states is checked, which takes about ten minutes
 #   make errata   docs/library/errata.md anew, from the statements that show what does not hold as printed
 #   make paper-claims  docs/library/paper-claims.md anew: every statement and command that a claim of a paper rests on is
 #                 checked; it fails where one differs from what the claim's entry expects. About 10 minutes
@@ -136,6 +136,7 @@ statements: $(VERIFIED)
 	$(BIN)/python -m thence.pages.verdicts docs/library $(VERIFIED)
 	$(BIN)/python -m thence.pages.statement_index docs/library $(VERIFIED)
 	$(BIN)/python -m thence.pages.library docs/library $(VERIFIED)
+	$(BIN)/python -m thence.pages.proved_links . $(VERIFIED)
 
 errata: setup
 	$(BIN)/python -m thence.pages.errata docs/library

@@ -13,7 +13,7 @@ from thence.proofs.closed.claim import FORMAT, Claim, NotClaimed, not_finite, pr
 from thence.proofs.closed.emitted import Visited, files_of
 from thence.proofs.closed.reading import may_be_replaced
 from thence.proofs.closed.written import Malformed
-from thence.proofs.scopes.reports import workload_facts
+from thence.proofs.workload_facts import workload_facts
 from thence.spec.verdict import Kind, Level, Result, Verdict
 from thence.spec.words import counted
 

@@ -161,7 +161,7 @@ def proved(
                 for proof in made:
                     evidence.append(proof)
                     finished.append(proof.result)
-            finished.extend(carried(specification.links, names, tuple(finished)))
+            finished.extend(each.result for each in carried(specification.links, names, evidence))
             if stability:
                 finished.extend(_stability(evidence, options, stability, progress))
         except KeyboardInterrupt:

@@ -23,9 +23,10 @@ from thence.dsl.run.scoped import watching
 from thence.dsl.run.simulate import at_rest
 from thence.dsl.run.simulate import simulate as simulated
 from thence.dsl.run.system import System
-from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
+from thence.proofs.scopes.reports import ORACLE_KINDS
 from thence.proofs.scopes.scenarios import play_scenario
 from thence.proofs.scopes.scopes import judgeable, properties_of
+from thence.proofs.workload_facts import workload_facts
 from thence.spec import events
 from thence.spec.diagram import draw_svg, highlight_of
 from thence.spec.oracle import Oracle

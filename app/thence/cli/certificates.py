@@ -16,7 +16,6 @@ from thence.proofs.certificate.build import Certificate, NotCertified, certifica
 from thence.proofs.certificate.manifest import FORMAT
 from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.writing import refuse_place, write
-from thence.proofs.refinement.carried import at_new_levels
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options
 from thence.spec.words import counted
@@ -65,11 +64,10 @@ def certify(
     except NotCertified as fault:
         raise BadInput(f"no certificate: {fault}") from fault
     levels = {statement.key: statement.level for statement in made.manifest.statements}
-    leveled = [
+    results = tuple(
         replace(result, level=levels.get((result.kind, result.subject, result.name), result.level))
         for result in output.results
-    ]
-    results = at_new_levels(leveled)
+    )
     fields = {**output.fields, "certificate": _facts(request.directory, made, checker)}
     return replace(output, results=results, notes=f"{output.notes}{_said(request.directory, made)}", fields=fields)
 

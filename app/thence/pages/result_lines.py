@@ -101,6 +101,8 @@ def limits(result: Result) -> list[str]:
         shown.append(str(facts["unknown"]))
     if (order := facts.get("set_order")) and order["any_order"] != result.verdict.value:
         shown.append(f"only as sets are visited in ascending order: {order['any_order']} in any order")
+    if facts.get("where") and result.verdict is Verdict.PROVED:
+        shown.append(f"where {' and '.join(facts['where'])}")
     if facts.get("assumes") and result.verdict is Verdict.PROVED:
         shown.append(f"assumes {', '.join(facts['assumes'])}")
     if facts.get("not_tried"):

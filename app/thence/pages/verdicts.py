@@ -19,8 +19,8 @@ FILE: Final = "verdicts.json"
 
 _KEPT: Final = (
     "kind", "subject", "name", "verdict", "level", "expected", "property", "states", "transitions", "depth",
-    "obligations", "unknown", "assumes", "not_tried", "cannot_refute", "reductions", "cases", "failures", "events",
-    "assertions",
+    "obligations", "unknown", "where", "assumes", "not_tried", "cannot_refute", "reductions", "cases", "failures",
+    "events", "assertions",
 )  # fmt: skip
 _KEPT_OF_SCOPE: Final = ("name", "processes", "sends", "duplicates", "losses", "ticks", "timers", "inputs", "unbounded")
 

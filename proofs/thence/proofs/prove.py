@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
+from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.links.witness import says_nothing
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
@@ -30,7 +31,7 @@ from thence.proofs.solving.discharge import Note, Options, ProofProgress
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.theory.prover import prove_theorem
-from thence.spec.verdict import Result, Verdict
+from thence.spec.verdict import Level, Result, Verdict
 
 Report = Callable[[ProofProgress], None]
 
@@ -272,6 +273,8 @@ def _link_proof(
     assessment = prove_link(noted, link, inductive[machine.name])
     if assessment.verdict is Verdict.PROVED and (nothing := says_nothing(link)) is not None:
         assessment = unknown(nothing, assessment.facts, assessment.text)
+    if "fails" in assessment.facts:
+        assessment = _with_run(link, assessment)
     wanted = Verdict.PROVED if is_claimed(link) else None
     result = Result(
         link_statement(link),
@@ -287,6 +290,16 @@ def _link_proof(
         wanted,
     )
     return Proof(result, assessment)
+
+
+def _with_run(link: ir.Link, failed: Assessment) -> Assessment:
+    """The assessment of a link of which an obligation fails: refuted if a run breaks it, otherwise as it was."""
+    found = run_that_breaks(link)
+    if found.run is None:
+        return replace(failed, text=f"{failed.text}\n{found.said}")
+    facts = {key: value for key, value in failed.facts.items() if key != "unknown"} | found.run.facts
+    text = f"{failed.text}\n\n{found.said}\n\n{found.run.explanation}"
+    return Assessment(Verdict.REFUTED, Level.L1, facts, text, found.run.picture)
 
 
 # --- mutants -----------------------------------------------------------------------------------

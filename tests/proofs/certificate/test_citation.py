@@ -123,3 +123,23 @@ def test_what_the_schema_does_not_allow_is_no_manifest(path: tuple[Any, ...], va
     place[last] = value
     with pytest.raises(BadManifest, match=r"manifest\.json: "):
         manifest_of(found)
+
+
+def test_a_chain_is_told_whatever_is_missing_of_it() -> None:
+    """The texts are made before anything is known of a manifest, so they must be made of each that has the form."""
+    key = ("link", "post to posts", "every event is enabled in posts")
+    link = replace(PROVED, kind="link", subject=key[1], name=key[2], level=Level.L3)
+    says = ("in every run", "where nobody sends to itself", "assumed: few: true", "by the link")
+    parts = (PROVED.key, key)
+    chain = replace(PROVED, kind="link", subject="post", level=Level.L3, says=says, rests_on=parts)
+    whole = replace(MANIFEST, statements=(PROVED, link, chain))
+    told = (
+        "**post: causal**, L3: by machine stop_and_wait, causal (L4) and link post to posts, every event is enabled in"
+    )
+    assert f"{told} posts (L3); where nobody sends to itself; assumed: few: true" in readme(whole)
+    assert "machine stop\\_and\\_wait and link post to posts" in bibtex(whole)
+    assert "The step from machine to protocol" in trust_base(whole)
+    assert "The step from machine to protocol" not in trust_base(replace(whole, statements=(PROVED, link)))
+    assert "**post: causal**, L3: by machine stop_and_wait, causal (L4) and link post to posts" in readme(whole)
+    assert "(missing)" in readme(replace(whole, statements=(PROVED, chain)))
+    assert manifest_of(whole.to_json()) == whole

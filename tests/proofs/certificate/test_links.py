@@ -145,9 +145,18 @@ def remembered(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
     return remember
 
 
+def _link(value: dict[str, Any]) -> Any:
+    (found,) = (each for each in value["statements"] if each["kind"] == "link" and not each["rests_on"])
+    return found
+
+
+def _of_protocol(value: dict[str, Any]) -> Any:
+    return next(each for each in value["statements"] if each["rests_on"])
+
+
 def test_a_link_is_certified_and_confirmed(post: Path, forge: Forge) -> None:
     copy = forge(post)
-    (link,) = (each for each in copy.manifest()["statements"] if each["kind"] == "link")
+    link = _link(copy.manifest())
     assert (link["subject"], link["verdict"]) == ("post to posts", "proved") and link["level"] in ("L3", "L4")
     assert link["says"][1:] == ["clause: causal_send(m) is causal_send(m)", "clause: deliver(m) is deliver(m)"]
     found = copy.recheck()
@@ -203,7 +212,7 @@ def test_a_link_cannot_be_certified_with_fewer_obligations(
 
     def fewer(value: dict[str, Any]) -> None:
         machines = {file for each in value["statements"] if each["kind"] == "machine" for file in each["obligations"]}
-        (link,) = (each for each in value["statements"] if each["kind"] == "link")
+        link = _link(value)
         shared = next(file for file in link["obligations"] if file in machines)
         link["obligations"].remove(shared)
 
@@ -217,7 +226,7 @@ def test_a_link_is_not_refuted_by_a_certificate(post: Path, forge: Forge, rememb
     copy = forge(post)
 
     def refuted(value: dict[str, Any]) -> None:
-        (link,) = (each for each in value["statements"] if each["kind"] == "link")
+        link = _link(value)
         link["verdict"] = Verdict.REFUTED.value
 
     copy.sign(refuted)
@@ -258,6 +267,142 @@ def test_another_goal_is_found_out(routed: Path, forge: Forge, remembered: Calla
     at = next(number for number, line in enumerate(lines) if "; the goal" in line)
     lines[at] = "(assert false) ; the goal\n"
     (copy.directory / file).write_text("".join(lines), encoding="utf-8")
+    copy.sign()
+    found = copy.recheck()
+    assert found.faults and not found.confirmed
+
+
+# --- properties of protocols ----------------------------------------------------------------------
+
+OTHER = PROVED.replace(
+    "protocol post:", PROVED[PROVED.index("machine") : PROVED.index("protocol")] + "protocol post:", 1
+)
+OTHER = OTHER.replace("machine posts:", "machine others:", 1)
+"""With a second machine, which states the same."""
+
+
+@pytest.fixture(scope="session")
+def others(certify: Callable[..., Any]) -> Path:
+    """Without proof objects, so that nothing is L4."""
+    return certify("others", OTHER, checked=False)[1]  # type: ignore[no-any-return]
+
+
+def test_what_a_protocol_has_is_certified_with_what_it_rests_on(others: Path, forge: Forge) -> None:
+    copy = forge(others)
+    value = copy.manifest()
+    found = [each for each in value["statements"] if each["rests_on"]]
+    assert [(each["kind"], each["subject"], each["name"]) for each in found] == [
+        ("link", "post", "at_most_once"),
+        ("link", "post", "no_creation"),
+    ]
+    by_key = {(each["kind"], each["subject"], each["name"]): each for each in value["statements"]}
+    for each in found:
+        own, link = (by_key[part["kind"], part["subject"], part["name"]] for part in each["rests_on"])
+        assert (own["subject"], own["name"], link["subject"]) == ("posts", each["name"], "post to posts")
+        assert set(each["obligations"]) == {*own["obligations"], *link["obligations"]}
+        assert each["level"] == min(own["level"], link["level"])
+        assert each["says"][-2:] == [
+            f"by the statement of posts, sha256:{own['id']}",
+            f"by the link post to posts, sha256:{link['id']}",
+        ]
+    assert "post: no_creation**, L3: by machine posts, no_creation (L3) and link post to posts" in copy.text(
+        "README.md"
+    )
+    assert "machine posts and link post to posts" in copy.text("citation.bib")
+    assert copy.recheck().confirmed
+
+
+def _drop_the_link(value: dict[str, Any]) -> None:
+    value["statements"].remove(_link(value))
+
+
+def _drop_the_link_and_say_so(value: dict[str, Any]) -> None:
+    link = _link(value)
+    value["statements"].remove(link)
+    value["omitted"].append({each: link[each] for each in ("kind", "subject", "name")})
+
+
+def _rest_on_nothing(value: dict[str, Any]) -> None:
+    _of_protocol(value)["rests_on"] = []
+
+
+def _rest_on_the_machine_alone(value: dict[str, Any]) -> None:
+    found = _of_protocol(value)
+    own = next(each for each in value["statements"] if (each["kind"], each["subject"]) == ("machine", "posts"))
+    found["rests_on"], found["obligations"] = found["rests_on"][:1], own["obligations"]
+
+
+def _leave_the_obligations_of_the_link(value: dict[str, Any]) -> None:
+    found, link = _of_protocol(value), _link(value)
+    own = {file for each in value["statements"] if each["kind"] == "machine" for file in each["obligations"]}
+    found["obligations"] = [file for file in link["obligations"] if file in own]
+
+
+def _raise_the_level(value: dict[str, Any]) -> None:
+    _of_protocol(value)["level"] = "L4"
+
+
+def _take_another_machine(value: dict[str, Any]) -> None:
+    _of_protocol(value)["rests_on"][0]["subject"] = "others"
+
+
+def _take_the_obligations_of_another_machine(value: dict[str, Any]) -> None:
+    found, link = _of_protocol(value), _link(value)
+    other = next(each for each in value["statements"] if each["subject"] == "others" and each["name"] == found["name"])
+    found["rests_on"][0]["subject"] = "others"
+    found["says"] = [line.replace("posts", "others") for line in found["says"]]
+    found["obligations"] = list(dict.fromkeys((*other["obligations"], *link["obligations"])))
+
+
+def _say_it_of_another_property(value: dict[str, Any]) -> None:
+    first, second = (each for each in value["statements"] if each["rests_on"])
+    first["name"], second["name"] = second["name"], first["name"]
+
+
+def _take_back_the_limits(value: dict[str, Any]) -> None:
+    found = _of_protocol(value)
+    found["says"] = found["says"][:1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _drop_the_link,
+        _drop_the_link_and_say_so,
+        _rest_on_nothing,
+        _rest_on_the_machine_alone,
+        _leave_the_obligations_of_the_link,
+        _raise_the_level,
+        _take_another_machine,
+        _take_the_obligations_of_another_machine,
+        _say_it_of_another_property,
+        _take_back_the_limits,
+    ],
+)
+def test_another_chain_is_found_out(
+    others: Path, forge: Forge, remembered: Callable[[Path], None], change: Callable[[dict[str, Any]], None]
+) -> None:
+    remembered(others)
+    copy = forge(others)
+    copy.sign(change)
+    found = copy.recheck()
+    assert found.faults and not found.confirmed
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  property at_most_once, no_creation\n", "  property at_most_once\n"),
+        ("deliver m      is deliver(m)\n", "deliver m      is deliver(m), once\n"),
+        ("conforms post to posts", "conforms post to others"),
+    ],
+)
+def test_a_chain_of_another_source_is_found_out(
+    others: Path, forge: Forge, remembered: Callable[[Path], None], old: str, new: str
+) -> None:
+    remembered(others)
+    copy = forge(others)
+    copy.replace("sources/others.thence", old, new)
     copy.sign()
     found = copy.recheck()
     assert found.faults and not found.confirmed

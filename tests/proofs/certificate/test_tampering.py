@@ -167,7 +167,9 @@ def test_an_id_of_something_else_is_found(forge: Forge, spread: Path) -> None:
     other = forged.manifest()["statements"][1]["id"]
     forged.sign(lambda value: value["statements"][0].update(id=other, says=["prove all_good"]))
     faults = forged.recheck().faults
-    assert any("its id or its words are not those of what its source says" in fault for fault in faults)
+    assert any(
+        "its id, its words or what it rests on are not those of what its source says" in fault for fault in faults
+    )
 
 
 def test_a_source_that_does_not_parse_is_a_fault(forge: Forge, spread: Path) -> None:
@@ -312,9 +314,9 @@ def test_without_the_checker_forged_proofs_are_not_found_and_raise_no_level(forg
 
 def test_another_format_is_not_read(forge: Forge, spread: Path) -> None:
     forged = forge(spread)
-    forged.replace("manifest.json", "thence-certificate/2", "thence-certificate/3")
+    forged.replace("manifest.json", "thence-certificate/3", "thence-certificate/4")
     forged.sum()
-    with pytest.raises(NotACertificate, match=r"the format thence-certificate/3; Thence .* reads thence-certificate/2"):
+    with pytest.raises(NotACertificate, match=r"the format thence-certificate/4; Thence .* reads thence-certificate/3"):
         forged.recheck()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from thence.dsl import ir
 from thence.dsl.ir.constants import elaborated, values_of
 from thence.dsl.run.evaluate import Frame, Names, compile_expression
-from thence.dsl.run.values import Message, Packet
+from thence.dsl.run.values import Fault, Message, Packet
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.transitions import symbols
 
@@ -20,7 +20,7 @@ def true_of(
     machine: Structure,
     messages: Sequence[Message],
 ) -> dict[str, bool]:
-    """Which invariants of the link are true; `messages` are the elements of the machine. Raises: Fault."""
+    """Which invariants of the link are true and not without a value; `messages` are the elements of the machine."""
     tables = machine.tables
 
     def symbol(name: str) -> Callable[..., Any]:
@@ -36,6 +36,11 @@ def true_of(
     frame.fifo = not link.protocol.network.reordering
     frame.symbols = {each.name: symbol(each.name) for each in symbols(link.machine)}
     frame.messages = [each for at, each in enumerate(messages) if tables.get("sent", {}).get((at,))]
-    return {
-        one.name: bool(compile_expression(elaborated(one.body, constants), names)(frame)) for one in link.invariants
-    }
+
+    def is_true(invariant: ir.NamedFormula) -> bool:
+        try:
+            return bool(compile_expression(elaborated(invariant.body, constants), names)(frame))
+        except Fault:
+            return False
+
+    return {one.name: is_true(one) for one in link.invariants}

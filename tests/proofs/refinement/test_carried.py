@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import pytest
 
 from thence.dsl import ir
-from thence.proofs.refinement.carried import OF_DELIVERIES, at_new_levels, carried, carries
+from thence.proofs.logic.formula import TRUE
+from thence.proofs.logic.obligation import Obligation, Signature
+from thence.proofs.refinement.carried import OF_DELIVERIES, carried, carries, carrying
+from thence.proofs.solving.assessment import Assessment, Proof
+from thence.proofs.solving.discharge import Discharge
+from thence.proofs.solving.solver import Answer
 from thence.spec.verdict import Level, Result, Verdict
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
@@ -86,22 +90,35 @@ def test_it_needs_both_proofs(
     specify: Specify, machine: Verdict, link: Verdict, level: Level, expected: tuple[Verdict, Level]
 ) -> None:
     asked = link_of(specify)
-    results = (
-        Result("at_most_once", "machine", "handing", machine, Level.L2, True),
-        Result("every event is enabled in handing", "link", asked.name, link, level, True),
+    proofs = (
+        proof("at_most_once", "machine", "handing", machine, Level.L2),
+        proof("every event is enabled in handing", "link", asked.name, link, level),
     )
-    (found,) = carried([asked], ["at_most_once", "no_creation"], results)
-    assert (found.subject, found.name, found.verdict, found.level) == ("direct", "at_most_once", *expected)
-    assert found.expected == (expected[0] is PROVED)
-    for alone in results:
+    (found,) = carried([asked], ["at_most_once", "no_creation"], proofs)
+    assert (found.result.subject, found.result.name) == ("direct", "at_most_once")
+    assert (found.result.verdict, found.result.level) == (found.assessment.verdict, found.assessment.level) == expected
+    assert found.result.expected == (expected[0] is PROVED)
+    own, shown = (each.assessment.discharges for each in proofs)
+    assert found.assessment.discharges == ((*own, *shown) if expected[0] is PROVED else ())
+    for alone in proofs:
         assert [*carried([asked], ["at_most_once"], [alone])] == []
 
 
-def test_its_level_follows_those_that_it_rests_on(specify: Specify) -> None:
-    asked = link_of(specify)
-    own = Result("at_most_once", "machine", "handing", PROVED, Level.L2, True)
-    shown = Result("every event is enabled in handing", "link", asked.name, PROVED, Level.L3, True)
-    (found,) = carried([asked], ["at_most_once"], (own, shown))
-    raised = (replace(own, level=Level.L4), replace(shown, level=Level.L3), found)
-    assert [each.level for each in at_new_levels(raised)] == [Level.L4, Level.L3, Level.L3]
-    assert at_new_levels(raised)[:2] == raised[:2]
+def proof(name: str, kind: Literal["machine", "link"], subject: str, verdict: Verdict, level: Level) -> Proof:
+    """One that rests on an obligation of its own."""
+    obligation = Obligation(f"of {name}", Signature((), (), ()), (), ir.NamedFormula(name, TRUE))
+    done = Discharge(obligation, {"z3": Answer("unsat", "", 0.0)})
+    return Proof(Result(name, kind, subject, verdict, level, True), Assessment(verdict, level, {}, "", "", (done,)))
+
+
+def test_a_link_that_claims_its_proof_comes_first(specify: Specify) -> None:
+    more = TEXT[TEXT.index("machine handing") : TEXT.index("conforms")].replace("handing", "giving")
+    unclaimed = TEXT[TEXT.index("conforms") :].replace("handing", "giving").replace("  expect proved\n", "")
+    parts = TEXT.replace("conforms", f"{more}{unclaimed}\nconforms")
+    links = specify(parts).links
+    assert [link.machine.name for link in links] == ["giving", "handing"]
+    for some in (links, links[::-1]):
+        found = carrying(some, "direct", "at_most_once")
+        assert found is not None and found.machine.name == "handing"
+    assert carrying(links[:1], "direct", "at_most_once") is links[0]
+    assert carrying(links, "direct", "fifo") is carrying(links, "other", "at_most_once") is None

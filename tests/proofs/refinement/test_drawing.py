@@ -65,7 +65,7 @@ def test_a_state_is_drawn_as_the_interpreter_shows_it(name: str) -> None:
             expected.append(f"{packet.kind}({said}) from p{packet.src} to p{packet.dst} in flight")
         signature = Signature((PROCESS, MESSAGE), (), protocol_symbols(link.protocol))
         obligation = Obligation("drawn", signature, (), ir.NamedFormula("anything", ir.Literal_(BOOL, True)))
-        lines = drawn(link, obligation, reader_of(Model(state.structure, {})))
+        lines = drawn(link, obligation, reader_of(Model(state.structure, {}))).protocol
         assert sorted(map(signs, lines)) == sorted(map(signs, expected))
 
 
@@ -80,6 +80,6 @@ def test_what_does_not_matter_is_left_open_and_no_packet_is_left_out(name: str) 
         there = {one: table for one, table in state.structure.tables.items() if one in flying or random.random() < 0.5}
         constants = tuple(ir.Variable(f"#packet {kind.name}", packet_sort(kind)) for kind in kinds)
         model = Model(replace(state.structure, tables=there), {one.name: 0 for one in constants})
-        lines = drawn(link, Obligation("drawn", signature, (), goal, constants), reader_of(model))
+        lines = drawn(link, Obligation("drawn", signature, (), goal, constants), reader_of(model)).protocol
         shown = [line.split("(")[0].strip() for line in lines if line.endswith(" in flight")]
         assert sorted(shown) == sorted(packet.kind for packet in state.packets)

@@ -12,8 +12,9 @@ from thence.dsl.ir.types import BOOL
 from thence.dsl.load import load
 from thence.dsl.run.machine_run import MachineRun
 from thence.proofs.logic.structure import Structure, constant_table, evaluate
+from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.states import protocol_symbols
-from thence.proofs.refinement.trees import ROOT, WAY, constants_of_trees, to_be_shown, tree_facts
+from thence.proofs.refinement.trees import ROOT, WAY, constants_of_trees, tree_facts
 
 MOST = 6
 """Processes."""
@@ -121,7 +122,7 @@ def test_the_constants_of_a_machine_are_those_of_a_run() -> None:
             tables[name] = {key: chosen[name](*key) for key in keys}
         structure = Structure(tree.universe, tables)
         assert not false_of(structure, said)
-        assert not false_of(structure, to_be_shown(link))
+        assert not false_of(structure, premises(link).shown)
         if processes == 4:
             for name in ("nxt", "btw"):
                 for key, value in tables[name].items():

@@ -200,8 +200,21 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
             names = ", ".join(statement(result) for result in results)
             witness = ", reached by this run" if _is_witnessed(results[0]) else ""
             head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}{witness}", width)
-            texts.append([*head, *(line.rstrip() for line in _fitted(indent(key[1].rstrip(), "  "), sys.stdout))])
+            texts.append(
+                [*head, *(line.rstrip() for line in _fitted(indent(_narrowed(results[0], width), "  "), sys.stdout))]
+            )
     return texts, len(surprising) - len(kept)
+
+
+def _narrowed(result: Result, width: int) -> str:
+    """The explanation; two layers that stand side by side in it stand one below the other where that is too wide."""
+    text = result.explanation.rstrip()
+    if "fails" not in result.facts:
+        return text
+    from thence.proofs.refinement.failure import Failure
+
+    failure = Failure.from_json(result.facts["fails"])
+    return text.replace("\n".join(failure.text()), "\n".join(failure.text(width - 2)))
 
 
 def _is_witnessed(result: Result) -> bool:

@@ -159,6 +159,8 @@ def _details(row: Mapping[str, Any]) -> str:
         parts.append(f"{counted(row['cases'], 'case')}, {counted(row['failures'], 'failure')}")
     if row.get("not_tried"):
         parts.append(f"not tried: {', '.join(row['not_tried'])}")
+    if row.get("where"):
+        parts.append(f"where {' and '.join(row['where'])}")
     if row.get("assumes"):
         parts.append(f"assumes {', '.join(row['assumes'])}")
     if row.get("cannot_refute"):

@@ -14,10 +14,11 @@ from thence.proofs.bounded.search import Bounded, BoundedProgress, search
 from thence.proofs.machine.prover import stating
 from thence.proofs.prove import expected_names, solver_pool
 from thence.proofs.scopes.refutable import cannot_refute
-from thence.proofs.scopes.reports import explain, workload_facts
+from thence.proofs.scopes.reports import explain
 from thence.proofs.scopes.untried import not_tried
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
+from thence.proofs.workload_facts import workload_facts
 from thence.spec.verdict import Kind, Level, Result, Verdict
 from thence.spec.words import counted
 

@@ -33,6 +33,7 @@ from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.solver_results import Note, programs, proof_objects, solve
 from thence.proofs.certificate.statement import Statement, obligations_of, stated, statement_of
 from thence.proofs.certificate.trust_base import trust_base
+from thence.proofs.refinement.carried import OF_DELIVERIES, carried
 from thence.proofs.solving.assessment import MOVES, POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.spec.user_error import UserError
@@ -100,7 +101,9 @@ def certificate(
     authors: Sequence[str] = (),
     note: Note | None = None,
 ) -> Certificate:
-    """The certificate of the statements that were proved or refuted. Every obligation is solved anew.
+    """The certificate of the statements that were proved or refuted, and of the properties that protocols have by them.
+
+    Every obligation is solved anew.
 
     Args:
         smtinterpol: finds and checks proof objects; without it there are no checked ones.
@@ -112,7 +115,8 @@ def certificate(
     specification = loaded.specification
     assert specification is not None
     refuse_authors(authors)
-    found = (statement_of(specification, proof) for proof in proofs)
+    everything = (*proofs, *carried(specification.links, OF_DELIVERIES, proofs))
+    found = (statement_of(specification, proof) for proof in everything)
     statements = [statement for statement in found if statement is not None]
     if not statements:
         raise NotCertified("nothing was proved or refuted: there is nothing to certify")
@@ -216,10 +220,16 @@ def sums(files: Mapping[str, bytes]) -> str:
 def strength(
     obligations: Sequence[CertifiedObligation], checked: Sequence[bool], results: Sequence[Mapping[str, str]]
 ) -> Level:
-    """The level of what rests on these obligations: each with a checked proof object, or proved by two solvers."""
+    """The level of what rests on these obligations: each with a checked proof object, or else proved by two solvers.
+
+    So what rests on the obligations of two statements has the lower level of both.
+    """
     if obligations and all(checked):
         return Level.L4
-    twice = all(sum(status == "unsat" for status in each.values()) >= 2 for each in results)
+    twice = all(
+        proof or sum(status == "unsat" for status in each.values()) >= 2
+        for proof, each in zip(checked, results, strict=True)
+    )
     return Level.L3 if obligations and twice else Level.L2
 
 
@@ -239,6 +249,7 @@ def _certified(part: Part, by_text: Mapping[str, CertifiedObligation], files: di
         proof_id(statement.id, statement.verdict, rests_on(statement.obligations, part.evidence)),
         tuple(obligation.file for obligation in obligations),
         tuple(evidence),
+        statement.rests_on,
     )
 
 

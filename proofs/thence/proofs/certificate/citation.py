@@ -60,6 +60,8 @@ def _entry(manifest: Manifest, statement: CertifiedStatement) -> str:
 def _evidence(statement: CertifiedStatement) -> str:
     """What the verdict rests on, in numbers."""
     count = len(statement.obligations)
+    if statement.rests_on:
+        return " and ".join(f"{kind} {_plain(subject)}" for kind, subject, _ in statement.rests_on)
     if count:
         return f"{count} proof obligation{'s' if count > 1 else ''}"
     if statement.verdict is Verdict.REFUTED:

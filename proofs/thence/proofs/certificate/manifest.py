@@ -1,6 +1,6 @@
 """The manifest of a certificate: statements, their obligations and evidence, and the result of each.
 
-`manifest.schema.json` defines the format, `thence-certificate/2`. A manifest is plain data with one written form, so
+`manifest.schema.json` defines the format, `thence-certificate/3`. A manifest is plain data with one written form, so
 equal manifests are equal byte for byte. Its free texts are the names of authors; all else is derived or has a fixed
 form.
 """
@@ -21,11 +21,14 @@ from thence.proofs.certificate.forms.obligation_form import without_comments
 from thence.proofs.certificate.ids.statement_id import digest
 from thence.spec.verdict import Level, Verdict
 
-FORMAT = "thence-certificate/2"
+FORMAT = "thence-certificate/3"
 
 LONGEST_AUTHOR = 120
 _MARKS = " .,'-&()/_+\"{}\u2019"
 """The marks in names of authors. None of them begins or ends anything where names are written, once it is escaped."""
+
+LIMITS = ("where ", "assumed: ")
+"""How the lines of `says` begin that limit a statement about a protocol to some systems: see NOTE(premises)."""
 
 Key: TypeAlias = tuple[str, str, str]
 """The kind, subject and name of a statement."""
@@ -73,6 +76,7 @@ class CertifiedStatement:
     proof_id: str
     obligations: tuple[str, ...]
     evidence: tuple[Evidence, ...]
+    rests_on: tuple[Key, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -118,7 +122,7 @@ class Manifest:
                 {"name": each.name, "file": each.file, "results": dict(each.results), "proofs": dict(each.proofs)}
                 for each in self.obligations
             ],
-            "omitted": [{"kind": kind, "subject": subject, "name": name} for kind, subject, name in self.omitted],
+            "omitted": list(map(_key_json, self.omitted)),
         }
 
     def content(self) -> bytes:
@@ -170,7 +174,7 @@ def manifest_of(value: Any) -> Manifest:
             CertifiedObligation(each["name"], each["file"], each["results"], each["proofs"])
             for each in value["obligations"]
         ),
-        tuple((each["kind"], each["subject"], each["name"]) for each in value["omitted"]),
+        tuple(map(_key, value["omitted"])),
     )
 
 
@@ -226,7 +230,17 @@ def _statement(value: Mapping[str, Any]) -> CertifiedStatement:
         value["proof_id"],
         tuple(value["obligations"]),
         tuple(Evidence(each["shows"], each["name"], each["file"]) for each in value["evidence"]),
+        tuple(map(_key, value["rests_on"])),
     )
+
+
+def _key(value: Mapping[str, Any]) -> Key:
+    return value["kind"], value["subject"], value["name"]
+
+
+def _key_json(key: Key) -> dict[str, Any]:
+    kind, subject, name = key
+    return {"kind": kind, "subject": subject, "name": name}
 
 
 def _statement_json(statement: CertifiedStatement) -> dict[str, Any]:
@@ -241,4 +255,5 @@ def _statement_json(statement: CertifiedStatement) -> dict[str, Any]:
         "proof_id": statement.proof_id,
         "obligations": list(statement.obligations),
         "evidence": [{"shows": each.shows, "name": each.name, "file": each.file} for each in statement.evidence],
+        "rests_on": list(map(_key_json, statement.rests_on)),
     }

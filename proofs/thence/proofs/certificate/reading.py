@@ -146,9 +146,22 @@ def _set_faults(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[str]
         yield f"{file} is not among the obligations"
     for file in sorted(set(obligations) - used):
         yield f"{file} is an obligation of no statement"
+    yield from _faults_of_chains(manifest)
     keys: list[Key] = [*(statement.key for statement in manifest.statements), *manifest.omitted]
     for key in sorted(_repeated(keys)):
         yield f"the statement {' '.join(key)} is there more than once"
+
+
+def _faults_of_chains(manifest: Manifest) -> Iterator[str]:
+    """What a property of a protocol rests on must be in the certificate, at its level or a higher one."""
+    there = {statement.key: statement for statement in manifest.statements}
+    for statement in manifest.statements:
+        named = f"{statement.subject}, {statement.name}"
+        for key in statement.rests_on:
+            if key not in there:
+                yield f"{named}: it rests on the statement {' '.join(key)}, which is missing"
+            elif there[key].level < statement.level:
+                yield f"{named}: its level is above that of {' '.join(key)}, on which it rests"
 
 
 def _repeated(items: list[Item]) -> list[Item]:

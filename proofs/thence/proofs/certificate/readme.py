@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thence.proofs.certificate.manifest import FORMAT, CertifiedStatement, Manifest
+from thence.proofs.certificate.manifest import FORMAT, LIMITS, CertifiedStatement, Manifest
 
 
 def readme(manifest: Manifest) -> str:
@@ -15,7 +15,7 @@ What Thence {manifest.thence} found out about `{manifest.source}`, with everythi
 | subject | statement | verdict | level | obligations | statement id (SHA-256) |
 |---|---|---|---|---|---|
 {rows}
-{_omitted(manifest)}{_CHECKING}"""
+{_chains(manifest)}{_omitted(manifest)}{_CHECKING}"""
 
 
 def _row(statement: CertifiedStatement) -> str:
@@ -28,6 +28,25 @@ def _row(statement: CertifiedStatement) -> str:
         f"`{statement.id}`",
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _chains(manifest: Manifest) -> str:
+    """The properties of protocols, each with the two statements from which it follows, and for which systems."""
+    level = {statement.key: statement.level.name for statement in manifest.statements}
+    lines: list[str] = []
+    for each in manifest.statements:
+        if each.rests_on:
+            parts = [f"{key[0]} {key[1]}, {key[2]} ({level.get(key, 'missing')})" for key in each.rests_on]
+            limits = "".join(f"; {said}" for said in each.says if said.startswith(LIMITS))
+            lines.append(f"- **{each.subject}: {each.name}**, {each.level.name}: by {' and '.join(parts)}{limits}\n")
+    return _HEADING + "".join(lines) if lines else ""
+
+
+_HEADING = """
+What a protocol has, among any number of processes and with any number of messages, by a statement about its machine
+and by the link between them. The level is the lower one of both:
+
+"""
 
 
 def _omitted(manifest: Manifest) -> str:

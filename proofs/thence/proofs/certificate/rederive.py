@@ -40,6 +40,7 @@ from thence.proofs.machine.step_prover import WITNESS, step_goals, step_statemen
 from thence.proofs.machine.transitions import actions
 from thence.proofs.machine.witness import witness_goals, witness_shows
 from thence.proofs.prove import proofs_by
+from thence.proofs.refinement.carried import OF_DELIVERIES, carried
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -106,7 +107,7 @@ def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], option
     with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
         session = ProofSession(pool, options)
         proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
-        by_key = {_key(proof): proof for proof in proofs}
+        by_key = {_key(proof): proof for proof in (*proofs, *carried(specification.links, OF_DELIVERIES, proofs))}
         found = {
             each.key: _Derived(specification, reading, session, budget).found(each, by_key.get(each.key))
             for each in manifest.statements
@@ -183,15 +184,15 @@ class _Derived:
     def found(self, certified: CertifiedStatement, proof: Proof | None) -> _Found:
         subject = subject_of(self.specification, certified.kind, certified.subject, certified.name)
         try:
-            told = None if subject is None else (subject.id, subject.says)
+            told = None if subject is None else (subject.id, subject.says, subject.rests_on)
         except ValueError:
             told = None
         said = certified.kind == "link" or certified.key in stated(self.specification)  # a link need not claim a proof
         if subject is None or told is None or not said:
             return self._lost(certified, "its source has no such statement")
         faults = []
-        if told != (certified.id, certified.says):
-            faults.append("its id or its words are not those of what its source says")
+        if told != (certified.id, certified.says, certified.rests_on):
+            faults.append("its id, its words or what it rests on are not those of what its source says")
         due = rested_on(subject, certified.verdict)
         if due is None and not certified.obligations:
             return self._lost(certified, "a statement of this kind is not proved by executions or runs", *faults)
@@ -238,6 +239,7 @@ class _Derived:
             certified.says if subject is None else subject.says,
             certified.id if subject is None else subject.id,
             tuple(self.reading.text(file) for file in certified.obligations),
+            rests_on=certified.rests_on if subject is None else subject.rests_on,
         )
 
     def _obligation_faults(self, certified: CertifiedStatement, derived: Statement) -> Iterator[str]:

@@ -6,7 +6,7 @@ proofs that come out when the sources are proved again with the certificate's ob
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,9 +14,9 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
-from thence.proofs.certificate.ids.link_id import link_id
+from thence.proofs.certificate.ids.link_id import carried_id, link_id
 from thence.proofs.certificate.ids.statement_id import machine_statement_id, theorem_id
-from thence.proofs.certificate.manifest import Key, Shows
+from thence.proofs.certificate.manifest import LIMITS, Key, Shows
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
@@ -26,7 +26,8 @@ from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.machine.transitions import actions, axiom_faults
 from thence.proofs.machine.witness import witness_shows
 from thence.proofs.prove import expected_names, is_claimed, link_statement
-from thence.proofs.refinement.trees import assumed
+from thence.proofs.refinement.carried import OF_DELIVERIES, carries, carrying
+from thence.proofs.refinement.premises import premises
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
 from thence.spec.verdict import Verdict
@@ -34,7 +35,10 @@ from thence.spec.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of a statement: a theorem, a link, or a machine (of a mutant, too) and the name of what it states."""
+    """The subject of a statement: a theorem, a link, or a machine (of a mutant, too) and the name of what it states.
+
+    With a link and a machine it is a property of the link's protocol, which it has by both: see NOTE(carried).
+    """
 
     theorem: ir.Theorem | None
     machine: ir.Machine | None
@@ -47,9 +51,16 @@ class Subject:
         if self.theorem is not None:
             return theorem_id(self.theorem)
         if self.link is not None:
-            return link_id(self.link)
+            return link_id(self.link) if self.machine is None else carried_id(self.link, self.machine, self.name)
         assert self.machine is not None
         return machine_statement_id(self.machine, self.name)
+
+    @property
+    def rests_on(self) -> tuple[Key, ...]:
+        """The statements from which a property of a protocol follows; none, of any other statement."""
+        if self.link is None or self.machine is None:
+            return ()
+        return ("machine", self.machine.name, self.name), ("link", self.link.name, link_statement(self.link))
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -68,6 +79,7 @@ class Statement:
         obligations: SMT-LIB2 texts that must all be unsatisfiable; empty where the verdict rests on models or runs.
         models: the refutation, or for each needed assumption a model that shows it.
         runs: the refutation, or for each transition a run in which it happens.
+        rests_on: of a property of a protocol, the machine's statement and the link from which it follows.
     """
 
     name: str
@@ -79,6 +91,7 @@ class Statement:
     obligations: tuple[str, ...] = ()
     models: Mapping[str, Model] = field(default_factory=dict)
     runs: Mapping[str, RunEvidence] = field(default_factory=dict)
+    rests_on: tuple[Key, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -97,7 +110,11 @@ def stated(specification: ir.Specification) -> tuple[Key, ...]:
             if any(not expectation.names for expectation in mutant.expects):
                 named.append(mutant.name)
             found.extend(("mutant", mutant.subject, name) for name in named)
-    found.extend(("link", link.name, link_statement(link)) for link in specification.links if is_claimed(link))
+    claimed = [link for link in specification.links if is_claimed(link)]
+    found.extend(("link", link.name, link_statement(link)) for link in claimed)
+    found.extend(
+        ("link", link.protocol.name, name) for link in claimed for name in OF_DELIVERIES if carries(link, name)
+    )
     return tuple(dict.fromkeys(found))
 
 
@@ -119,6 +136,8 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
     subject = subject_of(specification, result.kind, result.subject, result.name)
     if subject is None:
         return None
+    if subject.rests_on and subject.link is not None and result.facts["link"] != subject.link.name:
+        return None  # the protocol has it by another link, too
     machine = subject.machine if subject.link is None else subject.link.machine
     if machine is not None and axiom_faults(machine):
         return None
@@ -134,6 +153,7 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
         tuple(dict.fromkeys(smt_text(essential(each.obligation)) for each in assessment.discharges)),
         assessment.models,
         assessment.runs,
+        subject.rests_on,
     )
 
 
@@ -167,13 +187,23 @@ def subject_of(specification: ir.Specification, kind: str, subject: str, name: s
             return Subject(None, stating(machine, expected_names(machine.expects)), name)
         case "link":
             link = next((each for each in specification.links if each.name == subject), None)
-            return None if link is None or link_statement(link) != name else Subject(None, None, name, link)
+            if link is None:
+                return _carried(specification, subject, name)
+            return None if link_statement(link) != name else Subject(None, None, name, link)
         case _:
             mutant, _, stated = name.partition(": ")
             found = next((e for e in specification.mutants if (e.subject, e.name) == (subject, mutant)), None)
             if found is None or not stated or not isinstance(found.mutated, ir.Machine):
                 return None
             return Subject(None, stating(found.mutated, expected_names(found.expects)), stated)
+
+
+def _carried(specification: ir.Specification, protocol: str, name: str) -> Subject | None:
+    link = carrying(specification.links, protocol, name)
+    if link is None:
+        return None
+    machine = next(each for each in specification.machines if each.name == link.machine.name)
+    return Subject(None, stating(machine, expected_names(machine.expects)), name, link)
 
 
 def essential(obligation: Obligation) -> Obligation:
@@ -196,7 +226,7 @@ def _said(subject: Subject) -> tuple[str, ...]:
         proved = (f"prove {each.name}: {show_expression(each.body)}" for each in theorem.prove)
         return (*assumed, *proved)
     if subject.link is not None:
-        return _said_of_link(subject.link)
+        return _said_of_link(subject.link) if subject.machine is None else _said_of_protocol(subject)
     assert subject.machine is not None
     if subject.name == VACUITY:
         also = f", and in one {POSSIBLE}" if subject.machine.delivery != "off" else ""
@@ -207,16 +237,33 @@ def _said(subject: Subject) -> tuple[str, ...]:
 
 
 def _said_of_link(link: ir.Link) -> tuple[str, ...]:
-    """The statement, the axioms that it rests on, and what is a step of the machine by which clause."""
+    """The statement, the systems and axioms that it rests on, and what is a step of the machine by which clause."""
     stated = (
         f"in every run of {link.protocol.name} among any number of processes, with any number of messages, "
         f"each event is a step that {link.machine.name} allows"
     )
-    rests = assumed(link)
-    assumes = (
-        f"assumed: {each.name}: {show_expression(each.body)}" for each in link.machine.axioms if each.name in rests
+    return (stated, *_rests_on(link), *(f"clause: {_clause(each)}" for each in link.clauses))
+
+
+def _rests_on(link: ir.Link) -> Iterator[str]:
+    found = premises(link)
+    where, assumed = LIMITS
+    yield from (f"{where}{said}" for said in found.systems.words())
+    yield from (f"{assumed}{each.name}: {show_expression(each.body)}" for each in found.assumed)
+
+
+def _said_of_protocol(subject: Subject) -> tuple[str, ...]:
+    """The property, the systems and axioms that it rests on, and the two statements from which it follows, by id."""
+    link, machine = subject.link, subject.machine
+    assert link is not None and machine is not None
+    runs = f"every run of {link.protocol.name} among any number of processes, with any number of messages"
+    return (
+        f"in {runs}, {subject.name}: the link makes its sends and deliveries those of a run of {machine.name}",
+        *_rests_on(link),
+        *(f"machine {machine.name}: {said}" for said in _said_of_machine(machine, subject.name)),
+        f"by the statement of {machine.name}, sha256:{machine_statement_id(machine, subject.name)}",
+        f"by the link {link.name}, sha256:{link_id(link)}",
     )
-    return (stated, *assumes, *(f"clause: {_clause(each)}" for each in link.clauses))
 
 
 def _clause(clause: ir.Clause) -> str:

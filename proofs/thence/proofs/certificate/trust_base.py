@@ -18,7 +18,8 @@ def trust_base(manifest: Manifest) -> str:
         f"{len(manifest.statements) - proved} by finite evidence.\nWhoever has checked it still believes this:\n"
     )
     linked = any(statement.kind == "link" for statement in manifest.statements)
-    parts = [heading, _DERIVATION + (_LINKED if linked else _UNLINKED) + _HASHES]
+    carried = any(statement.rests_on for statement in manifest.statements)
+    parts = [heading, _DERIVATION + (_LINKED if linked else _UNLINKED) + (_CARRIED if carried else "") + _HASHES]
     if manifest.obligations:
         parts.append(_solvers(manifest))
     if any(statement.evidence for statement in manifest.statements):
@@ -59,7 +60,15 @@ _LINKED = dedent("""\
     - **The formulas of handlers**: for a link there is an obligation for every way through a handler and every
       invariant of the link, made by symbolic execution. That a handler does what its formulas say is held against the
       interpreter by tests, and not proved; that a loop comes to its end is not shown.
+    - **What applications do**: that they send what scopes let them send. A line of `says` that begins with "where" or
+      "assumed" limits a statement about a protocol to some systems.
     - **The step from protocol to program** is not part of this certificate. Conformance runs check it, by samples.
+    """)
+
+_CARRIED = dedent("""\
+    - **The step from machine to protocol**: that a protocol has a property of sends and deliveries if its machine has
+      it and the link is proved, since each run of the protocol is one of the machine. It is proved on paper, in
+      docs/explanation/chain.md, and is no obligation.
     """)
 
 _HASHES = dedent("""\

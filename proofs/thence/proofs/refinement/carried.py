@@ -9,9 +9,10 @@ both proofs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from typing import Any
 
 from thence.dsl import ir
+from thence.proofs.solving.assessment import Assessment, Proof
 from thence.spec.verdict import Level, Result, Verdict
 
 OF_DELIVERIES = ("causal", "fifo", "total_order", "at_most_once", "no_creation")
@@ -30,48 +31,48 @@ def carries(link: ir.Link, name: str) -> bool:
     return stated and has_history and not any(clause.once for clause in link.clauses if clause.event in OWN)
 
 
-def carried(links: Iterable[ir.Link], names: Sequence[str], results: Sequence[Result]) -> Iterator[Result]:
-    """A verdict on each protocol and named property whose machine's proof and link's proof are among the results."""
+def carrying(links: Iterable[ir.Link], protocol: str, name: str) -> ir.Link | None:
+    """The link by which the protocol has the property; of several one whose proof the file claims, if there is one."""
+    able = [link for link in links if link.protocol.name == protocol and carries(link, name)]
+    claimed = [link for link in able if any(each.verdict == "proved" for each in link.expects)]
+    return next(iter((*claimed, *able)), None)
+
+
+def carried(links: Iterable[ir.Link], names: Sequence[str], proofs: Sequence[Proof]) -> Iterator[Proof]:
+    """A proof about each protocol and named property whose machine's proof and link's proof are among the proofs."""
     for link in links:
-        shown = [result for result in results if result.kind == "link" and result.subject == link.name]
+        shown = [each for each in proofs if (each.result.kind, each.result.subject) == ("link", link.name)]
         for name in names:
-            own = [
-                result
-                for result in results
-                if (result.kind, result.subject, result.name) == ("machine", link.machine.name, name)
-            ]
+            about = ("machine", link.machine.name, name)
+            own = [each for each in proofs if (each.result.kind, each.result.subject, each.result.name) == about]
             if carries(link, name) and len(shown) == len(own) == 1:
-                yield _verdict(link, name, shown[0], own[0])
+                yield _proof(link, name, shown[0], own[0])
 
 
-def at_new_levels(results: Sequence[Result]) -> tuple[Result, ...]:
-    """The results, with those of protocols at the lower level of the two that they rest on, which may be new."""
-    of_links = {result.subject: result.level for result in results if result.kind == "link"}
-    of_machines = {(result.subject, result.name): result.level for result in results if result.kind == "machine"}
-    return tuple(
-        replace(result, level=min(of_links[result.facts["link"]], of_machines[result.facts["machine"], result.name]))
-        if result.verdict is Verdict.PROVED and "link" in result.facts
-        else result
-        for result in results
-    )
-
-
-def _verdict(link: ir.Link, name: str, shown: Result, own: Result) -> Result:
+def _proof(link: ir.Link, name: str, shown: Proof, own: Proof) -> Proof:
     protocol, machine = link.protocol.name, link.machine.name
-    facts: dict[str, object] = {"property": name, "machine": machine, "link": link.name}
-    assumes = shown.facts.get("assumes", [])
-    facts |= {"assumes": assumes} if assumes else {}
-    if shown.verdict is own.verdict is Verdict.PROVED:
+    facts: dict[str, Any] = {"property": name, "machine": machine, "link": link.name}
+    told = shown.result.facts
+    facts |= {each: told[each] for each in ("where", "assumes") if each in told}
+    if shown.result.verdict is own.result.verdict is Verdict.PROVED:
         said = f"of any number of processes: {machine} has it, and allows each send and delivery of {protocol}"
-        if assumes:
+        if where := told.get("where"):
+            said += f", where {' and '.join(where)}"
+        if assumes := told.get("assumes"):
             axioms = f"{'axiom' if len(assumes) == 1 else 'axioms'} {' and '.join(assumes)}"
             said += f"; this rests on the {axioms} of {machine}, which nothing shows to be true of {protocol}"
-        level = min(shown.level, own.level)
-        return Result(name, "link", protocol, Verdict.PROVED, level, True, facts=facts, explanation=said)
-    missing = [
-        said
-        for said, result in ((f"{name} of {machine}", own), (f"{protocol} follows {machine}", shown))
-        if result.verdict is not Verdict.PROVED
-    ]
-    facts["unknown"] = f"not proved: {' and '.join(missing)}"
-    return Result(name, "link", protocol, Verdict.UNKNOWN, Level.L0, False, facts=facts)
+        level = min(shown.result.level, own.result.level)
+        both = (*own.assessment.discharges, *shown.assessment.discharges)
+        found = Assessment(Verdict.PROVED, level, facts, said, discharges=both)
+    else:
+        missing = [
+            said
+            for said, result in ((f"{name} of {machine}", own.result), (f"{protocol} follows {machine}", shown.result))
+            if result.verdict is not Verdict.PROVED
+        ]
+        facts["unknown"] = f"not proved: {' and '.join(missing)}"
+        found = Assessment(Verdict.UNKNOWN, Level.L0, facts, "")
+    proved = found.verdict is Verdict.PROVED
+    return Proof(
+        Result(name, "link", protocol, found.verdict, found.level, proved, facts=facts, explanation=found.text), found
+    )

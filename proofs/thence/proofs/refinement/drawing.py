@@ -10,10 +10,11 @@ from itertools import product
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, PROCESS, Collection, Map, Record, Sort, Type
-from thence.proofs.logic.countermodel import Names, fact_lines, names_of
+from thence.proofs.logic.countermodel import Names, fact, fact_lines, names_of
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Value, evaluate
+from thence.proofs.machine.transitions import symbols as machine_symbols
 from thence.proofs.refinement.shapes import (
     Bag,
     Group,
@@ -30,6 +31,8 @@ from thence.proofs.refinement.shapes import (
     leaves,
 )
 from thence.proofs.refinement.states import (
+    State,
+    any_state,
     flying_name,
     packet_sort,
     protocol_symbols,
@@ -54,26 +57,34 @@ def reader_of(model: Model) -> Reader:
     return Reader(model, names_of(model.structure))
 
 
-def drawn(link: ir.Link, obligation: Obligation, reader: Reader) -> list[str]:
-    """The state, a line for each fact. What is empty, false or 0 is left out.
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """A state of both layers, or what changes in it: a line for each fact. What is empty, false or 0 is left out.
 
-    First what the obligation is about (the process that takes the step, what arrives), then the variables of the
-    processes, what is in flight, and the machine's facts. Then, for each loop that the step has come to, what it may
-    have changed, as it is when a round begins.
+    Attributes:
+        protocol: the variables of the processes, one process after the other; then the packets in flight.
+        machine: its relations and functions.
     """
+
+    protocol: tuple[str, ...]
+    machine: tuple[str, ...]
+
+
+def drawn(link: ir.Link, obligation: Obligation, reader: Reader) -> Layers:
+    """The state before the step."""
+    return _state(reader, link.protocol, obligation.signature.symbols, "")
+
+
+def drawn_in_loops(link: ir.Link, obligation: Obligation, reader: Reader) -> tuple[Layers, ...]:
+    """For each loop that the step has come to, what it may have changed, as it is when a round begins."""
     symbols = obligation.signature.symbols
-    lines = [*_constants(reader, link.protocol, obligation), *_state(reader, link.protocol, symbols, "")]
     loops = dict.fromkeys(found[0] for one in symbols if (found := _LOOP.search(one.name)))
-    for number, version in enumerate(loops, 1):
-        where = "in the loop" if len(loops) == 1 else f"in loop {number}"
-        lines += [f"{where}: {line}" for line in _state(reader, link.protocol, symbols, version)]
-    return [f"  {line}" for line in lines]
+    return tuple(_state(reader, link.protocol, symbols, version) for version in loops)
 
 
-def _state(reader: Reader, protocol: ir.Protocol, symbols: Sequence[ir.Symbol], version: str) -> Iterator[str]:
+def _state(reader: Reader, protocol: ir.Protocol, symbols: Sequence[ir.Symbol], version: str) -> Layers:
     """The state before the step, or what is known of it at the head of a loop."""
-    yield from _variables(reader, protocol, version)
-    yield from _flying(reader, protocol, version)
+    machine: list[str] = []
     own = {symbol.name for symbol in protocol_symbols(protocol)}
     for symbol in symbols:
         found = _LOOP.search(symbol.name)
@@ -82,18 +93,65 @@ def _state(reader: Reader, protocol: ir.Protocol, symbols: Sequence[ir.Symbol], 
         if symbol.name not in {flying_name(kind.name, version) for kind in protocol.packets}:
             table = {symbol.name.removesuffix(version): reader.model.structure.tables[symbol.name]}
             renamed = replace(symbol, name=symbol.name.removesuffix(version))
-            yield from fact_lines((renamed,), reader.model.structure.with_tables(table), reader.names)
+            machine += fact_lines((renamed,), reader.model.structure.with_tables(table), reader.names)
+    return Layers((*_variables(reader, protocol, version), *_flying(reader, protocol, version)), tuple(machine))
 
 
-def _constants(reader: Reader, protocol: ir.Protocol, obligation: Obligation) -> Iterator[str]:
-    kinds = {packet_sort(kind): kind for kind in protocol.packets}
+def constants(link: ir.Link, obligation: Obligation, reader: Reader) -> dict[str, str]:
+    """What the obligation is about: the process that takes the step, what arrives, the roles; by name."""
+    kinds = {packet_sort(kind): kind for kind in link.protocol.packets}
+    found: dict[str, str] = {}
     for constant in obligation.constants:
-        if constant.name not in reader.model.environment:
-            continue
-        value = reader.model.environment[constant.name]
-        kind = kinds.get(constant.type) if isinstance(constant.type, Sort) else None
-        said = reader.names.of(value, constant.type) if kind is None else reader.packet(kind, int(value))
-        yield f"{_named(constant.name)} = {said}"
+        if constant.name in reader.model.environment:
+            value = reader.model.environment[constant.name]
+            kind = kinds.get(constant.type) if isinstance(constant.type, Sort) else None
+            said = reader.names.of(value, constant.type) if kind is None else reader.packet(kind, int(value))
+            found[_named(constant.name)] = said
+    return found
+
+
+# --- what changes ---------------------------------------------------------------------------------
+
+
+def changes(link: ir.Link, after: State, reader: Reader) -> Layers:
+    """What differs in a state of the step from the state before it: own variables, new packets, the machine."""
+    return Layers(
+        (*_changed_variables(link, after, reader), *_sent(link, after, reader)),
+        tuple(_changed_facts(link, after, reader)),
+    )
+
+
+def _changed_variables(link: ir.Link, after: State, reader: Reader) -> Iterator[str]:
+    before = any_state(link)
+    for variable in link.protocol.state:
+        if variable.name in after.own:
+            was, now = (reader.said(state.mine(variable.name), variable.type) for state in (before, after))
+            if was != now:
+                yield f"{variable.name}: {was} becomes {now}"
+
+
+def _sent(link: ir.Link, after: State, reader: Reader) -> Iterator[str]:
+    for kind in link.protocol.packets:
+        for group in after.network[kind.name]:
+            if group.types != (packet_sort(kind),):
+                with suppress(KeyError):
+                    for packet in reader.in_group(group):
+                        assert isinstance(packet, Parts)
+                        yield f"now in flight: {reader.said_packet(kind, packet)}"
+
+
+def _changed_facts(link: ir.Link, after: State, reader: Reader) -> Iterator[str]:
+    for symbol in machine_symbols(link.machine):
+        types = [parameter.type for parameter in symbol.parameters]
+        for key in product(*map(reader.elements, types)):
+            terms = tuple(reader.term(value, type_) for value, type_ in zip(key, types, strict=True))
+            now = after.machine[symbol.name](terms)
+            if now == ir.Apply(symbol.result, symbol.name, terms):
+                continue
+            with suppress(KeyError):
+                value = reader.value(now)
+                if value != reader.model.structure.tables[symbol.name].get(key):
+                    yield fact(symbol, key, value, reader.names)
 
 
 def _named(constant: str) -> str:
@@ -103,9 +161,9 @@ def _named(constant: str) -> str:
 
 def _variables(reader: Reader, protocol: ir.Protocol, version: str) -> Iterator[str]:
     """Those of every process; at the head of a loop, those of the process that takes the step."""
-    for variable in protocol.state:
-        name = variable_name(variable.name, version)
-        for process in reader.elements(PROCESS) if not version else (None,):
+    for process in reader.elements(PROCESS) if not version else (None,):
+        for variable in protocol.state:
+            name = variable_name(variable.name, version)
             arguments = () if process is None else (reader.term(process, PROCESS),)
             at = "" if process is None else f"@{reader.names.of(process, PROCESS)}"
             said = reader.said(shape_of(name, arguments, variable.type), variable.type)
@@ -145,10 +203,10 @@ class Reader:
 
     def is_true(self, formula: Term) -> bool:
         """Raises: KeyError for a symbol that does not matter."""
-        return bool(self._value(formula))
+        return bool(self.value(formula))
 
-    def _value(self, term: Term) -> Value:
-        """Of a term about the elements that were asked for, and the constants of the obligation."""
+    def value(self, term: Term) -> Value:
+        """Of a term about the elements that were asked for, and the constants. Raises: KeyError, as `is_true`."""
         return evaluate(term, self.model.structure, {**self.model.environment, **self._elements})
 
     def tuples(self, types: Sequence[Type]) -> Iterator[tuple[Term, ...]]:
@@ -158,9 +216,13 @@ class Reader:
 
     def packet(self, kind: ir.PacketKind, packet: int) -> str:
         """`MSG(m1, 0) from p0 to p1`."""
-        *parts, sender, receiver = said_of(kind, self.term(packet, packet_sort(kind))).fields
-        types = (parameter.type for parameter in kind.parameters)
-        values = ", ".join(self.said(part, type_) for part, type_ in zip(parts, types, strict=True))
+        return self.said_packet(kind, said_of(kind, self.term(packet, packet_sort(kind))))
+
+    def said_packet(self, kind: ir.PacketKind, packet: Parts) -> str:
+        """The same of a packet with or without a place."""
+        types = [parameter.type for parameter in kind.parameters]
+        sender, receiver = packet.fields[len(types) : len(types) + 2]
+        values = ", ".join(self.said(part, type_) for part, type_ in zip(packet.fields, types, strict=False))
         return f"{kind.name}({values}) from {self.said(sender, PROCESS)} to {self.said(receiver, PROCESS)}"
 
     def said(self, shape: Shape, type_: Type) -> str:
@@ -174,7 +236,7 @@ class Reader:
         """Raises: KeyError, as `is_true`, where the value itself does not matter."""
         match shape, type_:
             case Leaf(term=term), _:
-                return self.names.of(self._value(term), type_)
+                return self.names.of(self.value(term), type_)
             case Parts(fields=fields), Record(name=name, fields=types):
                 parts = zip(fields, types, strict=True)
                 return f"{name}({', '.join(f'{label}: {self.said(one, part)}' for one, (label, part) in parts)})"
@@ -184,7 +246,7 @@ class Reader:
                 there = (built(item, terms) for terms in self._keys(item) if self.is_true(has(terms)))
                 return f"{{{', '.join(self.said(each, item) for each in there)}}}"
             case Bag(groups=groups), Collection(item=item):
-                found = (each for group in groups for each in self._in_group(group))
+                found = (each for group in groups for each in self.in_group(group))
                 return f"{{{', '.join(self.said(each, item) for each in found)}}}"
             case Table(at=at, has=has), Map(key=key, value=value):
                 keys = [terms for terms in self._keys(key) if self.is_true(has(terms))]
@@ -204,13 +266,14 @@ class Reader:
 
     def _number(self, term: Term) -> int:
         """Raises: KeyError, as `is_true`."""
-        return int(self._value(term))
+        return int(self.value(term))
 
     def _keys(self, type_: Type) -> Iterator[tuple[Term, ...]]:
         """All values of a flat type, as terms."""
         return self.tuples(leaves(type_))
 
-    def _in_group(self, group: Group) -> Iterator[Shape]:
+    def in_group(self, group: Group) -> Iterator[Shape]:
+        """The items of the group. Raises: KeyError, as `is_true`."""
         for terms in self.tuples(group.types):
             there, item = group.item(terms)
             if self.is_true(there):

@@ -6,8 +6,7 @@ the machine.
 
 NOTE(given): what a run of a link chooses by the numbers of the processes (`dsl.run.machine_run`) is known here: process
 `<` is a strict total order, a function of a process to nat is its number, ordered alike, and a role is the process
-whose number the text gives it. On a tree network the tree decides, see NOTE(trees), and what the axioms of the machine
-say of processes alone is shown of every tree.
+whose number the text gives it. On a tree network the tree decides, see NOTE(trees).
 """
 
 from __future__ import annotations
@@ -43,6 +42,7 @@ from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.expressions import Evaluation, Value, role
 from thence.proofs.refinement.following import Check, Claim, Enabled, Event, Kept, Path
+from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves
 from thence.proofs.refinement.states import (
     SELF,
@@ -64,7 +64,7 @@ from thence.proofs.refinement.states import (
     types_of_values,
 )
 from thence.proofs.refinement.symbols import value_sort
-from thence.proofs.refinement.trees import constants_of_trees, facts_of_flight, to_be_shown, tree_facts, tree_symbols
+from thence.proofs.refinement.trees import constants_of_trees, facts_of_flight, tree_facts, tree_symbols
 
 _P, _Q = ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)
 
@@ -271,7 +271,7 @@ def claims(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Claimed, 
     base = Execution(link, any_state(link), known)
     facts = (*_known(link, known, base), *base.invariants(base.before))
     make = _Maker(link)
-    found = [*map(Claimed, _of_the_tree(make)), *_initially(make)]
+    found = [*map(Claimed, _of_axioms(make)), *_initially(make)]
     for name, state, conditions in network_steps(link):
         for goal, kept in base.kept(state):
             own = make.obligation(f"{name}: keeps {goal.name}", (*facts, *conditions), goal.body)
@@ -339,10 +339,13 @@ def through(execution: Execution, cause: Cause, end: object) -> None:
     begin(path, cause.events)
 
 
-def _of_the_tree(make: _Maker) -> Iterator[Obligation]:
+def _of_axioms(make: _Maker) -> Iterator[Obligation]:
+    """The axioms of the machine that follow from what is given and what applications do: see NOTE(premises)."""
     link = make.link
-    for axiom in to_be_shown(link):
-        yield make.obligation(f"trees satisfy {axiom.name}", _given(link), axiom.body)
+    rests_on = premises(link)
+    facts = (*_given(link), *rests_on.systems.facts(link.protocol))
+    for axiom in rests_on.shown:
+        yield make.obligation(f"axiom {axiom.name}", facts, axiom.body)
 
 
 def _initially(make: _Maker) -> Iterator[Claimed]:

@@ -1,7 +1,7 @@
 """A link proved for any number of processes and messages; or the first obligations that are not proved.
 
 Nothing is refuted here. An obligation that fails does so in a state that need not be reachable, so the link is
-`unknown` then, and the state is shown; `proofs.scopes.link` finds runs.
+`unknown` then, and the state is shown; `proofs.links.breaking` looks for a run.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
-from thence.proofs.refinement.drawing import Reader, drawn, reader_of
+from thence.proofs.refinement.drawing import Reader, reader_of
 from thence.proofs.refinement.execution import Execution
-from thence.proofs.refinement.false_parts import false_parts
+from thence.proofs.refinement.failure import failure_of
 from thence.proofs.refinement.obligations import Claimed, claims, contradiction
+from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.states import any_state
-from thence.proofs.refinement.trees import assumed
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
@@ -46,8 +46,7 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     facts: dict[str, Any] = {"property": "link", "machine": link.machine.name}
     if link.invariants:
         facts["invariants"] = [each.name for each in link.invariants]
-    if assumes := assumed(link):
-        facts["assumes"] = list(assumes)
+    facts |= premises(link).as_facts()
     if inductive is None:
         return unknown(f"nothing is proved of machine `{link.machine.name}`", facts)
     known = tuple(each.formula for each in proved_conjuncts(link.machine, inductive))
@@ -109,11 +108,10 @@ def _not_proved(
     model = session.within(_FIRST_MS).countermodel(first)
     if model is not None:
         reader = reader_of(model)
-        lines += [f"`{first.name}` fails in this state, which need not be reachable:", *drawn(link, first, reader)]
+        failure = failure_of(link, next(each for each in claimed if each.obligation is first), reader)
+        lines += [f"`{first.name}` fails in this state, which need not be reachable:", *failure.text()]
         lines += _not_told(link, known, reader)
-        claim = next(each.claim for each in claimed if each.obligation is first)
-        lines += [] if claim is None else [f"  {line}" for line in false_parts(link, claim, reader)]
-        return unknown(f"{reason}{more}", facts, "\n".join(lines))
+        return unknown(f"{reason}{more}", {**facts, "fails": failure.to_json()}, "\n".join(lines))
     blamed = diagnose(session.silent(), left[0])
     if blamed is not None and blamed.fragment.within:
         blamed = None  # with many that are open, --timeout was not tried, so it is not known whether time was missing

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from thence.dsl import ir
-from thence.dsl.check.built_in import built_in_axioms
 from thence.dsl.ir.topology import BUILT_IN, NEIGHBORS, NEXT_HOP
-from thence.dsl.ir.traversal import nodes
-from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
+from thence.dsl.ir.types import BOOL, PROCESS
 from thence.dsl.run.machine_run import given_symbols
 from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, holds, implies, local, negation
 from thence.proofs.refinement.expressions import role
@@ -156,19 +154,3 @@ def _is_next(symbol: str, process: Term, towards: Term) -> Term:
             implies(conj((own, negation(root))), equal(said, hop(process, ROOT))),
         )
     )
-
-
-def to_be_shown(link: ir.Link) -> tuple[ir.NamedFormula, ...]:
-    """The axioms of the machine that are not about messages: on a tree network the tree has to satisfy them.
-
-    Axioms about messages say which messages there are: the link is one for those.
-    """
-    if not link.protocol.network.tree:
-        return ()
-    return tuple(axiom for axiom in link.machine.axioms if not any(part == MESSAGE for part in nodes(axiom.body)))
-
-
-def assumed(link: ir.Link) -> tuple[str, ...]:
-    """The axioms of the machine that nothing shows to be true of the protocol: the link is proved where they are."""
-    shown = (*to_be_shown(link), *built_in_axioms(link.machine.delivery))
-    return tuple(axiom.name for axiom in link.machine.axioms if axiom not in shown)

@@ -11,8 +11,9 @@ from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import undefined
 from thence.dsl.run.narrate import describe, execution, record, text
 from thence.dsl.run.scenario import Played, in_words, play
-from thence.proofs.scopes.reports import ORACLE_KINDS, workload_facts
+from thence.proofs.scopes.reports import ORACLE_KINDS
 from thence.proofs.scopes.scopes import LIVE
+from thence.proofs.workload_facts import workload_facts
 from thence.spec.diagram import draw_svg, draw_text, highlight_of
 from thence.spec.events import Execution, Input
 from thence.spec.oracle import Finding, Oracle

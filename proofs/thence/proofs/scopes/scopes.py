@@ -43,10 +43,10 @@ from thence.proofs.scopes.reports import (
     show,
     show_link,
     timers_fire,
-    workload_facts,
 )
 from thence.proofs.scopes.scarce import asks_for_more
 from thence.proofs.scopes.untried import idle, not_tried
+from thence.proofs.workload_facts import workload_facts
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
 _UNSHOWN = "a run that violates it was met, but finding it again to show it takes more memory than there is"

@@ -28,18 +28,21 @@ def sequencer(tmp_path: Path, *edits: tuple[str, str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("edits", "said"),
+    ("code", "edits", "said"),
     [
         (
+            3,
             (("  invariant behind: forall p: process. want@p <= next()\n", ""),),
             r"invariant `prefix` would be false: `delivered\(m, p\) iff numbered\(m\) and number\(m\) < want@p`"
             r" on line 65 is false for m = m1, p = p\d",
         ),
         (
+            1,
             (("and not numbered(m)\n", "and not numbered(m)\n    require next() < 2\n"),),
             r"assign\(m1\): `next\(\) < 2` on line 11 is false",
         ),
         (
+            1,
             (("network reliable, reordering", "network reliable, duplicating, fifo"),),
             r"invariant `asked_once` would be false: `\(count ASK\(m_2\) in flight. m_2 = m\) <= 1`"
             r" on line 60 is false for m = m1",
@@ -47,9 +50,11 @@ def sequencer(tmp_path: Path, *edits: tuple[str, str]) -> str:
     ],
 )
 def test_prove_says_which_part_is_false(
-    thence_process: Thence, tmp_path: Path, edits: tuple[tuple[str, str], ...], said: str
+    thence_process: Thence, tmp_path: Path, code: int, edits: tuple[tuple[str, str], ...], said: str
 ) -> None:
     file = sequencer(tmp_path, *edits)
     done = thence_process("prove", file, "sequencer to numbers")
-    assert done.code == 3
+    assert done.code == code
+    assert ("this run breaks the link" in done.out) == (code == 1)
+    assert ("no run breaks the link in these scopes: small" in done.out) == (code == 3)
     assert re.search(said, " ".join(done.out.split())), done.out

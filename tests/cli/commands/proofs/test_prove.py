@@ -408,14 +408,27 @@ conforms plain to quick:
 """
 
 
-def test_what_a_proof_about_a_protocol_assumes_is_said(thence: Thence, plain: Path) -> None:
+def test_for_which_systems_a_proof_about_a_protocol_is_is_said(thence: Thence, plain: Path) -> None:
     plain.write_text(LINKED + "  expect proved\n")
     ran = thence("prove", "plain.thence", "at_most_once", "--json")
     of_machine, link, protocol = json.loads(ran.out)["results"]
-    assert "assumes" not in of_machine
-    assert link["assumes"] == protocol["assumes"] == ["no_self_sends"]
+    assert "where" not in of_machine
+    assert link["where"] == protocol["where"] == ["nobody sends to itself"]
     shown = thence("prove", "plain.thence", "at_most_once").out
-    assert shown.count("assumes no_self_sends") == 2 and "which nothing shows to be true of plain" in shown
+    assert shown.count("where nobody sends to itself") == 3 and "assumes" not in shown
+
+
+def test_what_a_proof_about_a_protocol_assumes_is_said(thence: Thence, plain: Path) -> None:
+    axiom, scope = "no_answers: forall m, n. src(m) != dst(n)", "scope up of plain:\n  processes 3\n  sends 1, 1, 0\n"
+    text = LINKED.replace("no_self_sends: forall m. src(m) != dst(m)", axiom).replace("to quick:", "to quick in up:")
+    scope += "  destinations 0 to 2; 1 to 2\n\n"
+    plain.write_text(text.replace("conforms plain", f"{scope}conforms plain") + "  expect proved\n")
+    ran = thence("prove", "plain.thence", "at_most_once", "--json")
+    of_machine, link, protocol = json.loads(ran.out)["results"]
+    assert "assumes" not in of_machine
+    assert link["assumes"] == protocol["assumes"] == ["no_answers"]
+    shown = thence("prove", "plain.thence", "at_most_once").out
+    assert shown.count("assumes no_answers") == 2 and "which nothing shows to be true of plain" in shown
 
 
 def test_a_protocol_of_which_nothing_is_said_is_named(thence: Thence, plain: Path) -> None:

@@ -122,7 +122,7 @@ def test_what_is_no_certificate_is_bad_input(thence: Thence, written: Path, tmp_
     assert thence("recheck", str(tmp_path)).rejects("not a certificate")
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "manifest.json").write_text('{"format": "thence-certificate/0"}', encoding="utf-8")
-    assert thence("recheck", str(tmp_path / "old")).rejects("thence-certificate/0", "thence-certificate/2")
+    assert thence("recheck", str(tmp_path / "old")).rejects("thence-certificate/0", "thence-certificate/3")
 
 
 def test_a_place_that_is_taken_is_refused_before_anything_is_proved(thence: Thence, tmp_path: Path) -> None:

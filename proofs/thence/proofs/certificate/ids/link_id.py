@@ -15,7 +15,7 @@ from typing import get_args
 
 from thence.dsl import ir
 from thence.dsl.ir.types import Type
-from thence.proofs.certificate.ids.statement_id import Form, digest, machine_form
+from thence.proofs.certificate.ids.statement_id import Form, digest, machine_form, machine_statement_id
 
 _UNTOLD = frozenset({"span", "label", "doc"})
 
@@ -30,6 +30,12 @@ def link_id(link: ir.Link) -> str:
             "internal": sorted(link.internal),
         }
     )
+
+
+def carried_id(link: ir.Link, machine: ir.Machine, name: str) -> str:
+    """The id of the statement that the protocol of the link has a property, by it and the machine's statement."""
+    parts = {"link": link_id(link), "machine": machine_statement_id(machine, name)}
+    return digest({"protocol": protocol_form(link.protocol), "property": name, **parts})
 
 
 def protocol_form(protocol: ir.Protocol) -> Form:

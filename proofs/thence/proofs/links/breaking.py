@@ -1,0 +1,138 @@
+"""A run that breaks a link: the machine refuses an event of it, or an invariant of the link is false after it.
+
+An obligation of a link fails in a state that need not be reachable. A run decides; it may break the link elsewhere.
+The search is breadth first, by the interpreter, so that the run is a shortest one of its scope.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from thence.dsl import ir
+from thence.dsl.check.workload import default_sends, default_workloads, least_processes, workload_for
+from thence.dsl.ir.properties import FAULT
+from thence.dsl.run.actions import Action, State
+from thence.dsl.run.identity_reuse import system_of
+from thence.dsl.run.narrate import execution, record, run, text
+from thence.dsl.run.scoped import bare
+from thence.dsl.run.values import Fault
+from thence.proofs.links.link_run import Broken, Disagreement, Follower, LinkRun
+from thence.proofs.workload_facts import workload_facts
+from thence.spec.diagram import draw_svg, draw_text
+from thence.spec.words import counted
+
+LIMIT: Final = 4_000
+"""States that are searched in a scope at most."""
+
+SCOPES: Final = 4
+"""Scopes that are searched at most, those with few processes and messages first."""
+
+_Reached: TypeAlias = tuple[State, Follower]
+
+
+@dataclass(frozen=True, slots=True)
+class Breaking:
+    """A run that breaks a link, as JSON values, as text and as SVG."""
+
+    facts: dict[str, Any]
+    explanation: str
+    picture: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The run, or None; and in a sentence what was searched, or how the run breaks the link."""
+
+    said: str
+    run: Breaking | None = None
+
+
+def run_that_breaks(link: ir.Link) -> Search:
+    """Searches scopes of the link, also with each fault of the network once; and those of a protocol without scopes,
+    also with each input twice."""
+    searched: list[str] = []
+    for name, workload in _scopes(link):
+        follow = LinkRun(link, system_of(bare(link.protocol), workload))
+        if follow.broken_axioms():
+            continue
+        where = name or f"{counted(workload.processes, 'process')}, sends {','.join(map(str, workload.sends))}"
+        actions, states = _shortest(follow)
+        if actions is not None:
+            return Search(*_shown(follow, actions, workload_facts(name, workload, link.protocol)))
+        searched.append(f"{where} ({counted(states, 'state')}{' of more' if states >= LIMIT else ''})")
+    if not searched:
+        return Search("no scope could be searched for a run that breaks the link")
+    more = "the state need not be reachable, and then the invariants are too weak"
+    return Search(f"no run breaks the link in these scopes: {'; '.join(searched)}; {more}")
+
+
+def _scopes(link: ir.Link) -> Iterator[tuple[str | None, ir.Workload]]:
+    every: list[tuple[str | None, ir.Workload]] = [(scope.name, scope.workload) for scope in link.scopes]
+    every += [(None, workload) for workload in default_workloads(link.protocol)]
+    if link.protocol.inputs:
+        least = max(2, least_processes(link.protocol))
+        every.append((None, workload_for(link.protocol, default_sends(least), inputs=2)))
+    network = link.protocol.network
+    twice, lost = int(network.duplicating), int(network.lossy)
+    if twice or lost:
+        quiet = [each.workload for each in link.scopes if not each.workload.duplicates + each.workload.losses]
+        every += [(None, replace(workload, duplicates=twice, losses=lost)) for workload in quiet]
+    every.sort(key=lambda each: (each[1].processes, sum(each[1].sends)))
+    yield from [each for each in every if each[1].ends][:SCOPES]
+
+
+def _shortest(follow: LinkRun) -> tuple[list[Action] | None, int]:
+    """The actions of a shortest run that breaks the link, if one is found; and how many states were reached."""
+    system = follow.system
+    start = (system.initial(), follow.initial())
+    if follow.disagreement(start[1], start[0]) is not None:
+        return [], 1
+    came: dict[_Reached, tuple[_Reached, Action] | None] = {start: None}
+    left = deque([start])
+    while left and len(came) < LIMIT:
+        here = left.popleft()
+        for action in system.enabled(here[0]):
+            outcome = system.apply(here[0], action)
+            if any(each.property == FAULT for each in outcome.findings):
+                continue
+            try:
+                after = follow.follow(here[1], here[0], action, outcome)
+            except Fault:  # internal transitions without an end
+                continue
+            if not isinstance(after, Follower):
+                return [*_actions(came, here), action], len(came)
+            there = (outcome.state, after)
+            if there not in came:
+                came[there] = here, action
+                left.append(there)
+    return None, len(came)
+
+
+def _actions(came: dict[_Reached, tuple[_Reached, Action] | None], to: _Reached) -> list[Action]:
+    found: list[Action] = []
+    step = came[to]
+    while step is not None:
+        found.append(step[1])
+        step = came[step[0]]
+    return found[::-1]
+
+
+def _shown(follow: LinkRun, actions: list[Action], scope: dict[str, Any]) -> tuple[str, Breaking]:
+    """The run, replayed by the interpreter with the machine along."""
+    system = follow.system
+    steps = tuple(run(system, actions))
+    state = system.initial()
+    after: Follower | Broken | Disagreement = follow.initial()
+    after = follow.disagreement(follow.initial(), state) or after
+    for step in steps:
+        assert isinstance(after, Follower), "the link breaks earlier when it is replayed"
+        after = follow.follow(after, state, step.action, step.outcome)
+        state = step.outcome.state
+    assert not isinstance(after, Follower), "the replay does not confirm the broken link"
+    observed = execution(system, steps)
+    facts = {"scope": scope, "counterexample": record(system, steps)}
+    shown = f"{text(steps)}\n\n{after}\n\n{draw_text(observed)}"
+    return f"this run breaks the link after {counted(len(steps), 'step')}:", Breaking(facts, shown, draw_svg(observed))
