@@ -104,7 +104,7 @@ MEMBERS = [
 
 OF_A_MACHINE = [
     ("init: busy()", "`initial: forall p: token(p) := p = first()`"),
-    ("initially busy()", "`initial: forall p: token(p) := p = first()`"),
+    ("initially busy()", "did you mean `initial`?"),
     ("relation free() = true", "`initial: forall p: token(p) := p = first()`"),
     ("function f(): nat := 3", "`initial: forall p: token(p) := p = first()`"),
     ("state:\n    a: nat", "`relation r(p: process)`"),
