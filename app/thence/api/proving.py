@@ -56,13 +56,14 @@ def prove(
     stability: int = 0,
     progress: Report | None = None,
 ) -> Proofs:
-    """Proves the theorems and machines of a file, or those named, and judges the mutants of its machines.
+    """Proves the theorems, machines and links of a file, or those named, and judges the mutants of its machines.
 
     Ctrl-C ends it: what was finished is returned, and `complete` is False.
 
     Args:
         source: a file, the bare name of a library file, or a specification.
-        names: theorems, machines, mutants of machines, or statements of machines; by default all.
+        names: theorems, machines, mutants of machines, links, or statements of machines; by default all. A property
+            that a protocol states, too, is also proved of the protocol, by its link.
         timeout: seconds per obligation and solver.
         seed: fixes every random choice.
         cache: where answers are kept between runs; by default $THENCE_CACHE, or the user's cache.
@@ -125,7 +126,7 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
     if not there:
         raise BadRequest(f"{file} has neither a theorem nor a machine")
     for name in names:
-        known(name, (*there, *link_names(specification)), "theorem, machine or statement")
+        known(name, (*there, *link_names(specification)), "theorem, machine, link or statement")
     for mutant in specification.mutants:
         if mutant.name in names and not mutant.expects and isinstance(mutant.mutated, ir.Machine):
             said = "write `expect refuted NAME` or `expect proved NAME` into it"

@@ -63,7 +63,7 @@ def _answer(question: Question, line: str) -> Answer | _Refusal:
 
 
 def _text(question: Question) -> str:
-    lines = ["", question.shown, "what excludes the state before?"]
+    lines = ["", question.shown, "which clause is false in the state `before`?"]
     if question.candidates:
         looked_at = (
             f"{counted(question.samples, 'sampled state')}, and in all runs of up to {question.steps} steps that"
@@ -90,7 +90,7 @@ def _price(cost: Cost) -> str:
     if cost.lost_by:
         own = f"lost by {', '.join(cost.lost_by)}"
     elif cost.proof_s is None:
-        own = "every step keeps it in small universes; a solver does not say it of any number of elements at once"
+        own = "every step keeps it in small universes; no quick proof for any number of elements"
     else:
         own = f"every step keeps it; proved for any number of elements {_in(cost.proof_s)}"
     return f"{own}; {counted(cost.open, 'other step')} open then"

@@ -109,6 +109,7 @@ def test_a_wrong_protocol_is_refuted_by_a_run(thence: Thence, tmp_path: Path) ->
     (link,) = found.object["links"]
     assert found.code == 1 and link["verdict"] == "refuted" and not link["invariants"]
     assert "which the machine refuses" in link["refuted"]["run"]
+    assert "this run breaks the link after 3 steps:" in link["refuted"]["run"]  # no shorter run has two messages
 
 
 def test_a_fault_that_no_sample_shows_is_not_proved(thence: Thence, tmp_path: Path) -> None:
