@@ -135,10 +135,10 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
 
 def unsaid(specification: ir.Specification, names: Sequence[str]) -> tuple[str, ...]:
     """Why nothing is said of protocols that state what is named: their links do not ask for a proof."""
-    why = "has no `expect proved`"
+    why = "has no `expect proved`; name the link, too, to try its proof"
     asked = {(link.protocol.name, name) for link in specification.links if is_claimed(link) for name in names}
     return tuple(
-        f"{link.protocol.name}: its {name} does not follow, since its link to {link.machine.name} {why}"
+        f"{link.protocol.name}: no verdict on its {name}: the link `{link.name}` {why}"
         for link in specification.links
         for name in names
         if carries(link, name) and (link.protocol.name, name) not in asked and link.name not in names
