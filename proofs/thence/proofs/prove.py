@@ -301,7 +301,7 @@ def _with_run(link: ir.Link, failed: Assessment) -> Assessment:
     if found.run is None:
         return replace(failed, text=f"{failed.text}\n{found.said}")
     facts = {key: value for key, value in failed.facts.items() if key != "unknown"} | found.run.facts
-    text = f"{found.said}\n\n{found.run.explanation}\n\n{failed.text}"
+    text = f"{found.said}\n\n{found.run.explanation.rstrip()}\n\n{failed.text}"
     return Assessment(Verdict.REFUTED, Level.L1, facts, text, found.run.picture)
 
 
