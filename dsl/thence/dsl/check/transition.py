@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from thence.dsl import ir
 from thence.dsl.check.terms.binders import bind, introduce
@@ -27,27 +27,17 @@ def check_transition(transition: syntax.Transition, checker: ExpressionChecker) 
     for parameter, type_ in parameters:
         inner = inner.within({parameter.text: introduce(inner, parameter, type_, "parameter")})
     requires: list[ir.NamedFormula] = []
-    updates: list[ir.Update] = []
     for statement in transition.body:
-        match statement:
-            case syntax.Require(condition=condition):
-                guard = inner.check(condition, BOOL, "a guard is true or false")
-                if guard is not None:
-                    requires.append(ir.NamedFormula(show_expression(guard), guard, span=statement.span))
-            case syntax.Assign():
-                update = _update(statement, inner)
-                if update is not None:
-                    _check_first(update, updates, inner)
-                    updates.append(update)
-            case syntax.Pass():
-                pass
-            case _:
-                checker.reporter.error(
-                    "E0501",
-                    statement.span,
-                    "a transition consists of `require` and updates",
-                    "all updates happen at once: write the condition into the value, `r(m) := P and ...`",
-                )
+        if isinstance(statement, syntax.Require):
+            guard = inner.check(statement.condition, BOOL, "a guard is true or false")
+            if guard is not None:
+                requires.append(ir.NamedFormula(show_expression(guard), guard, span=statement.span))
+    updates = _updates(
+        [statement for statement in transition.body if not isinstance(statement, syntax.Require)],
+        inner,
+        "a transition consists of `require` and updates",
+        "all updates happen at once: write the condition into the value, `r(m) := P and ...`",
+    )
     if checker.reporter.errors > before:
         return None
     typed = tuple(ir.Variable(name.text, type_) for name, type_ in parameters if type_ is not None)
@@ -58,23 +48,12 @@ def check_initial(
     initial: syntax.Initial, checker: ExpressionChecker, changing: Collection[str]
 ) -> tuple[ir.Update, ...]:
     """The updates of `initial`. `changing`: what transitions change, and what is built in and changes."""
-    updates: list[ir.Update] = []
-    for statement in initial.body:
-        match statement:
-            case syntax.Assign():
-                update = _update(statement, checker)
-                if update is not None:
-                    _check_first(update, updates, checker)
-                    updates.append(update)
-            case syntax.Pass():
-                pass
-            case _:
-                checker.reporter.error(
-                    "E0501",
-                    statement.span,
-                    "`initial` consists of updates",
-                    "what is true of what never changes is an `axiom`; a value that may be any is a `constant`",
-                )
+    updates = _updates(
+        initial.body,
+        checker,
+        "`initial` consists of updates",
+        "what is true of what never changes is an `axiom`; a value that may be any is a `constant`",
+    )
     given = {*changing, *(update.symbol for update in updates)}
     for update in updates:
         read = {node.symbol for node in nodes(update.value) if isinstance(node, ir.Apply)}
@@ -86,6 +65,23 @@ def check_initial(
                 "it is a term of constants, and of what else never changes",
             )
     return tuple(updates)
+
+
+def _updates(body: Iterable[syntax.Stmt], checker: ExpressionChecker, what: str, note: str) -> list[ir.Update]:
+    """The updates, each of another symbol; `what` and `note` are said of any other statement."""
+    updates: list[ir.Update] = []
+    for statement in body:
+        match statement:
+            case syntax.Assign():
+                update = _update(statement, checker)
+                if update is not None:
+                    _check_first(update, updates, checker)
+                    updates.append(update)
+            case syntax.Pass():
+                pass
+            case _:
+                checker.reporter.error("E0501", statement.span, what, note)
+    return updates
 
 
 def _check_first(update: ir.Update, earlier: Sequence[ir.Update], checker: ExpressionChecker) -> None:

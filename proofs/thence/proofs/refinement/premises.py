@@ -58,10 +58,13 @@ class Systems:
         return protocol.sends and protocol.delivery == "unicast" and self.self_sends is False and not self.several
 
     def facts(self, protocol: ir.Protocol) -> tuple[ir.NamedFormula, ...]:
-        """The same as formulas, with all that is known of the destinations of messages: see `all_choices`."""
+        """The same as formulas, with all that is known of the destinations of messages: see `all_choices`.
+
+        Of two processes one is below the other, in the order that links know: a term that solvers can go on from.
+        """
         found = [ir.NamedFormula("destinations", body) for body in self._destinations(protocol)]
         if self.several:
-            two = exists((_P, _Q), negation(equal(local(_P), local(_Q))))
+            two = exists((_P, _Q), ir.Comparison(BOOL, "<", local(_P), local(_Q)))
             found.append(ir.NamedFormula("two processes or more", two))
         return tuple(found)
 
