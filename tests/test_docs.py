@@ -29,6 +29,7 @@ PAGES = [
     ROOT / "docs" / "explanation" / "reductions.md",
     ROOT / "docs" / "explanation" / "executions.md",
     ROOT / "docs" / "explanation" / "proofs.md",
+    ROOT / "docs" / "explanation" / "inference.md",
     ROOT / "docs" / "explanation" / "decidability.md",
     ROOT / "docs" / "explanation" / "liveness.md",
     ROOT / "docs" / "reference" / "conformance.md",

@@ -56,13 +56,14 @@ def prove(
     stability: int = 0,
     progress: Report | None = None,
 ) -> Proofs:
-    """Proves the theorems and machines of a file, or those named, and judges the mutants of its machines.
+    """Proves the theorems, machines and links of a file, or those named, and judges the mutants of its machines.
 
     Ctrl-C ends it: what was finished is returned, and `complete` is False.
 
     Args:
         source: a file, the bare name of a library file, or a specification.
-        names: theorems, machines, mutants of machines, or statements of machines; by default all.
+        names: theorems, machines, mutants of machines, links, or statements of machines; by default all. A property
+            that a protocol states, too, is also proved of the protocol, by its link.
         timeout: seconds per obligation and solver.
         seed: fixes every random choice.
         cache: where answers are kept between runs; by default $THENCE_CACHE, or the user's cache.
@@ -125,7 +126,7 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
     if not there:
         raise BadRequest(f"{file} has neither a theorem nor a machine")
     for name in names:
-        known(name, (*there, *link_names(specification)), "theorem, machine or statement")
+        known(name, (*there, *link_names(specification)), "theorem, machine, link or statement")
     for mutant in specification.mutants:
         if mutant.name in names and not mutant.expects and isinstance(mutant.mutated, ir.Machine):
             said = "write `expect refuted NAME` or `expect proved NAME` into it"
@@ -134,10 +135,10 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
 
 def unsaid(specification: ir.Specification, names: Sequence[str]) -> tuple[str, ...]:
     """Why nothing is said of protocols that state what is named: their links do not ask for a proof."""
-    why = "has no `expect proved`"
+    why = "has no `expect proved`; name the link, too, to try its proof"
     asked = {(link.protocol.name, name) for link in specification.links if is_claimed(link) for name in names}
     return tuple(
-        f"{link.protocol.name}: its {name} does not follow, since its link to {link.machine.name} {why}"
+        f"{link.protocol.name}: no verdict on its {name}: the link `{link.name}` {why}"
         for link in specification.links
         for name in names
         if carries(link, name) and (link.protocol.name, name) not in asked and link.name not in names

@@ -41,10 +41,12 @@ COMMANDS = {
     "explore": "Visit every state of a protocol in a scope. A violation is shown by a run that leads to it: by a "
     "shortest one, unless the run goes on for ever.",
     "export": "Write a protocol or a machine as a TLA+ module for TLC.",
-    "prove": "Prove theorems and machines for any number of processes. The number of messages has no bound either.",
+    "prove": "Prove theorems, machines and links for any number of processes. Messages are without bound, too. "
+    "A property is also proved of the protocol that states it, where its link is proved.",
     "bmc": "Look for violations within a number of steps. A machine may have any number of processes; a protocol runs "
     "in a scope.",
-    "infer": "Find invariants that prove what a machine states. A statement that is false is shown by a run.",
+    "infer": "Find the invariants that the proof of a machine or a link lacks. A statement that is false is "
+    "shown by a run.",
     "recheck": "Check a certificate again, trusting nothing in it. Exits with 0 if all of it is confirmed, with 1 if "
     "its claims do not follow, with 3 if that could not be decided.",
     "conform": "Drive an implementation through random schedules. It may be written in any language; the oracle and, "

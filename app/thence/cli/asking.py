@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
+from thence.cli.readers.printing import fitted_to
 from thence.cli.session import Session
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.asking import Answer, Cost, Question
@@ -27,7 +28,7 @@ class Asking:
     session: Session
 
     def __call__(self, question: Question) -> Answer:
-        self.session.say(_text(question))
+        self._say(_text(question))
         while True:
             print("> ", end="", flush=True)
             line = sys.stdin.readline()
@@ -36,7 +37,11 @@ class Asking:
             answer = _answer(question, line.strip()) if line else "end"
             if not isinstance(answer, _Refusal):
                 return answer
-            self.session.say(f"  {answer.text}")
+            self._say(f"  {answer.text}")
+
+    def _say(self, text: str) -> None:
+        """Prints a text, broken between words where the terminal is narrow."""
+        self.session.say("\n".join(fitted_to(text, sys.stdout)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +68,15 @@ def _answer(question: Question, line: str) -> Answer | _Refusal:
 
 
 def _text(question: Question) -> str:
-    lines = ["", question.shown, "what excludes the state before?"]
+    lines = ["", question.shown, "which clause is false in the state `before`?"]
     if question.candidates:
         looked_at = (
             f"{counted(question.samples, 'sampled state')}, and in all runs of up to {question.steps} steps that"
         )
         lines.append(f"(each is true in {looked_at} a short search met)")
     for number, each in enumerate(question.candidates, 1):
-        lines += [f"  {number}  {_offer(each.denial)}", f"     {_price(each.cost)}"]
+        lines.append(f"  {number}  {show_expression(each.denial.clause.formula)}")
+        lines += [f"     {_support(each.denial)}", f"     {_price(each.cost)}"]
     if not question.candidates:
         lines.append("  nothing that can be said with few variables: type a formula")
     more = "" if question.own else f", {GIVE_UP} to do without the clause that is lost"
@@ -78,11 +84,11 @@ def _text(question: Question) -> str:
     return "\n".join(lines)
 
 
-def _offer(denial: Denial) -> str:
-    """The candidate: how much it says, and how little speaks for it."""
+def _support(denial: Denial) -> str:
+    """How much the candidate says, and how little speaks for it."""
     literals = counted(len(denial.clause.literals), "literal")
     speaking = counted(denial.speaking, "sampled situation")
-    return f"{show_expression(denial.clause.formula)}   ({literals}, {speaking} for it)"
+    return f"{literals}, {speaking} for it"
 
 
 def _price(cost: Cost) -> str:
@@ -90,7 +96,7 @@ def _price(cost: Cost) -> str:
     if cost.lost_by:
         own = f"lost by {', '.join(cost.lost_by)}"
     elif cost.proof_s is None:
-        own = "every step keeps it in small universes; a solver does not say it of any number of elements at once"
+        own = "every step keeps it in small universes; no quick proof for any number of elements"
     else:
         own = f"every step keeps it; proved for any number of elements {_in(cost.proof_s)}"
     return f"{own}; {counted(cost.open, 'other step')} open then"

@@ -293,12 +293,15 @@ def _link_proof(
 
 
 def _with_run(link: ir.Link, failed: Assessment) -> Assessment:
-    """The assessment of a link of which an obligation fails: refuted if a run breaks it, otherwise as it was."""
+    """The assessment of a link of which an obligation fails: refuted if a run breaks it, otherwise as it was.
+
+    The run is the answer, so it stands first.
+    """
     found = run_that_breaks(link)
     if found.run is None:
         return replace(failed, text=f"{failed.text}\n{found.said}")
     facts = {key: value for key, value in failed.facts.items() if key != "unknown"} | found.run.facts
-    text = f"{failed.text}\n\n{found.said}\n\n{found.run.explanation}"
+    text = f"{found.said}\n\n{found.run.explanation.rstrip()}\n\n{failed.text}"
     return Assessment(Verdict.REFUTED, Level.L1, facts, text, found.run.picture)
 
 

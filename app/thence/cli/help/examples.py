@@ -71,7 +71,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "lsp": (Example("thence lsp", "Serve an editor, which starts this command itself."),),
     "prove": (
-        Example("thence prove fifo", "Prove all theorems and machines of a file."),
+        Example("thence prove fifo", "Prove all that a file states: theorems, machines and links."),
+        Example(
+            "thence prove mf causal", "Prove a property of a machine, the link, and so the property of the protocol."
+        ),
         Example("thence prove fifo --cores", "Also say which hypotheses each proof uses."),
         Example("thence prove fifo --fragment", "Also say which proofs lie in the decidable fragment."),
         Example("thence prove happens_before --certificate evidence", "Write a certificate that others can check."),

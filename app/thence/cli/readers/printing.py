@@ -30,11 +30,11 @@ def print_output(output: Output, seconds: float, verbosity: int = BRIEF) -> None
     answers = bool(output.results) and output.table
     if output.text:
         more = answers or output.notes
-        print("\n".join(_fitted(output.text if more else output.text.rstrip("\n"), sys.stdout)))
+        print("\n".join(fitted_to(output.text if more else output.text.rstrip("\n"), sys.stdout)))
     if answers:
         print("\n".join(_answer(output, seconds, verbosity, painter(sys.stdout), width_of(sys.stdout))))
     elif output.notes:
-        print("\n".join(_fitted(output.notes.rstrip("\n"), sys.stdout)))
+        print("\n".join(fitted_to(output.notes.rstrip("\n"), sys.stdout)))
 
 
 def print_diagnostics(output: Output) -> None:
@@ -47,7 +47,7 @@ def print_diagnostics(output: Output) -> None:
     paint = painter(sys.stderr)
     for diagnostic, loaded in output.diagnostics:
         ink = Ink.BAD if diagnostic.severity == "error" else Ink.WARNING
-        for line in _fitted(render(diagnostic, loaded.source), sys.stderr):
+        for line in fitted_to(render(diagnostic, loaded.source), sys.stderr):
             print(_diagnostic_line(line, diagnostic.severity, ink, paint), file=sys.stderr)
     errors = sum(diagnostic.severity == "error" for diagnostic, _ in output.diagnostics)
     warnings = len(output.diagnostics) - errors
@@ -78,7 +78,7 @@ def plain(text: str) -> str:
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
-def _fitted(text: str, stream: TextIO) -> list[str]:
+def fitted_to(text: str, stream: TextIO) -> list[str]:
     """The lines of a text, broken between words where a terminal would break them anywhere."""
     safe = plain(text)
     return fitted(safe, width_of(stream)) if stream.isatty() else safe.split("\n")
@@ -101,7 +101,7 @@ def _answer(output: Output, seconds: float, verbosity: int, paint: Painter, widt
         lines += ["", f"{left:,}{more} {'is' if left == 1 else 'are'} explained {place}with -v"]
     if lines:
         lines.append("")
-    lines += _fitted(output.notes.rstrip("\n"), sys.stdout) if output.notes else []
+    lines += fitted_to(output.notes.rstrip("\n"), sys.stdout) if output.notes else []
     hidden = [] if whole else [result for row in rows if not row.surprises for result in row.results]
     return [*lines, *_sums(output, hidden, seconds, paint, width)]
 
@@ -201,7 +201,7 @@ def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tupl
             witness = ", reached by this run" if _is_witnessed(results[0]) else ""
             head = wrapped(f"{_escaped(key[0])}: {_escaped(names)}: {results[0].verdict.value}{witness}", width)
             texts.append(
-                [*head, *(line.rstrip() for line in _fitted(indent(_narrowed(results[0], width), "  "), sys.stdout))]
+                [*head, *(line.rstrip() for line in fitted_to(indent(_narrowed(results[0], width), "  "), sys.stdout))]
             )
     return texts, len(surprising) - len(kept)
 

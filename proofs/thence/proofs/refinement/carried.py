@@ -67,7 +67,7 @@ def _proof(link: ir.Link, name: str, shown: Proof, own: Proof) -> Proof:
     else:
         missing = [
             said
-            for said, result in ((f"{name} of {machine}", own.result), (f"{protocol} follows {machine}", shown.result))
+            for said, result in ((f"{name} of {machine}", own.result), (f"the link to {machine}", shown.result))
             if result.verdict is not Verdict.PROVED
         ]
         facts["unknown"] = f"not proved: {' and '.join(missing)}"

@@ -346,7 +346,10 @@ def test_questions_are_answered_from_a_pipe(command: list[str], tmp_path: Path) 
     assert "past(p, a) implies" in found.stdout and "proved for any number" in found.stdout
 
 
-PRICE = re.compile(r"  \d  (?P<said>.*?)   \(.*\)\n     (?P<own>.*); (?P<open>\d+) other steps? open then\n")
+PRICE = re.compile(
+    r"  \d  (?P<said>.*)\n     \d+ literals?, \d+ sampled situations? for it\n"
+    r"     (?P<own>.*); (?P<open>\d+) other steps? open then\n"
+)
 
 
 def test_candidates_have_a_price_that_is_so(command: list[str], thence: Thence, tmp_path: Path) -> None:

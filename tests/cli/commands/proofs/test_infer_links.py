@@ -123,6 +123,7 @@ def test_a_wrong_protocol_is_refuted_by_a_run(thence: Thence, tmp_path: Path) ->
     (link,) = found.object["links"]
     assert found.code == 1 and link["verdict"] == "refuted" and not link["invariants"]
     assert "which the machine refuses" in link["refuted"]["run"]
+    assert "this run breaks the link after 3 steps:" in link["refuted"]["run"]  # no shorter run has two messages
 
 
 def test_a_fault_that_no_sample_shows_is_not_proved(thence: Thence, tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_bad_requests(thence: Thence, tmp_path: Path) -> None:
     file.write_text(COUNTED)
     assert thence("infer", str(file), "counted to number").rejects("no machine or link counted to number")
     assert thence("infer", str(file), LINK, "--hide", "nothing").rejects("no invariant nothing")
-    assert thence("infer", str(file), LINK, "--resume").rejects("--resume, --ask, --jobs and --master are for machines")
-    assert thence("infer", str(file), LINK, "--hints").rejects("machine")
+    for option in ("--resume", "--hints"):
+        assert thence("infer", str(file), LINK, option).rejects(f"{LINK} is a link", option, "are for machines")
     assert thence("infer", str(file), LINK, "numbers", "--hide", "all").rejects("not with both")
     assert thence("infer", "fifo", "fifo to sequence_numbers", "--write").rejects("of the library")

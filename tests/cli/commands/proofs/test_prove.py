@@ -436,4 +436,4 @@ def test_a_protocol_of_which_nothing_is_said_is_named(thence: Thence, plain: Pat
     plain.write_text(LINKED)
     ran = thence("prove", "plain.thence", "at_most_once")
     assert ran.code == 0
-    assert "plain: its at_most_once does not follow, since its link to quick has no `expect proved`" in ran.out
+    assert "plain: no verdict on its at_most_once: the link `plain to quick` has no `expect proved`" in ran.out

@@ -106,8 +106,8 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     if request.write:
         check_rewritable(target)
     links = link_names_among(request.file, request.names)
-    if links and (request.resume or request.ask or request.jobs > 1 or request.master is not None):
-        raise BadInput(f"{links[0]} is a link: --resume, --ask, --jobs and --master are for machines")
+    if request.resume or request.ask or request.jobs > 1 or request.master is not None:
+        _refuse_links(links)
     machines = tuple(name for name in request.names if name not in links)
     if links and machines and request.hide:
         raise BadInput("--hide goes with machines or with links, not with both")
@@ -133,6 +133,12 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     if unwritten:
         fields["unwritten"] = [unwritten]
     return Output(text=text, fields=fields, exit=BAD_INPUT if unwritten else code)
+
+
+def _refuse_links(links: Sequence[str]) -> None:
+    """Raises: BadInput, where there is a link among what is named."""
+    if links:
+        raise BadInput(f"{links[0]} is a link: --resume, --ask, --hints, --jobs and --master are for machines")
 
 
 def _of_machines(session: Session, request: InferRequest, names: Sequence[str]) -> tuple[Inference, ...]:
@@ -171,6 +177,7 @@ def _hinted(session: Session, request: InferRequest) -> Output:
     """The table of `--hints`."""
     if request.write or request.resume or request.ask or request.jobs > 1 or request.master is not None:
         raise BadInput("--hints goes with --hide, --timeout and --seed only")
+    _refuse_links(link_names_among(request.file, request.names))
     found = find_hints(
         request.file,
         *request.names,

@@ -1,4 +1,4 @@
-"""`thence prove`: theorems and machines, for any number of processes and messages."""
+"""`thence prove`: theorems, machines and links, for any number of processes and messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def prove(
     file: File,
     names: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Argument(help="Theorems, machines or links of the file. By default, all that it states."),
+        typer.Argument(help="Theorems, machines, links, or properties. By default, all that the file states."),
     ] = None,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="The time limit for each obligation and solver, in seconds.")
@@ -63,7 +63,7 @@ def prove(
     verbose: Verbose = 0,
     json: Json = False,
 ) -> None:
-    """Proves the theorems and machines of a file, or those named."""
+    """Proves the theorems, machines and links of a file, or those named."""
     certified = None if certificate is None else CertificateRequest(certificate, tuple(author or ()))
     request = ProveRequest(
         file, tuple(names or ()), timeout, seed, cache, no_cache, cores, fragment, watch, stability, certified
@@ -73,7 +73,7 @@ def prove(
 
 @dataclass(frozen=True, slots=True)
 class ProveRequest:
-    """The theorems and machines to prove, all of them without names; and how."""
+    """The theorems, machines, links and properties to prove, all of them without names; and how."""
 
     file: str
     names: tuple[str, ...]

@@ -19,6 +19,7 @@ from thence.proofs.infer.links.candidates import RANKS, Candidate, candidates, p
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
 from thence.proofs.infer.naming import free_name
+from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.links.witness import says_nothing
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
@@ -109,6 +110,12 @@ def infer_link(
     return replace(found, seconds=time.monotonic() - started, processor_seconds=budget.spent)
 
 
+def _short(link: ir.Link, drawn: str) -> str:
+    """A shortest run that breaks the link in small scopes, as `prove` shows it; without one, the run that was drawn."""
+    found = run_that_breaks(link)
+    return f"this run breaks the link:\n{drawn}" if found.run is None else f"{found.said}\n\n{found.run.explanation}"
+
+
 @dataclass(slots=True)
 class _Search:
     """One inference. `_used` are the clauses that proofs rest on so far."""
@@ -128,7 +135,7 @@ class _Search:
         samples = LinkSamples(self.link)
         samples.collect(self.limits.seed, self.budget.check)
         if samples.forbidden is not None:
-            return LinkInference(self.link, refuted=Refuted("the link", samples.forbidden.text))
+            return LinkInference(self.link, refuted=Refuted("the link", _short(self.link, samples.forbidden.text)))
         if not samples.size:
             return LinkInference(self.link, reason="no scope has a run in which the machine can run along")
         self.note("the machine")
