@@ -93,6 +93,14 @@ def own(result: Result) -> list[str]:
     return [*([f"in {_count(len(found), 'steps')}"] if isinstance(found, list) else []), *limits(result)]
 
 
+def premises_words(facts: Mapping[str, Any]) -> Iterator[str]:
+    """For which systems something is proved of a protocol, and what is assumed."""
+    if facts.get("where"):
+        yield f"where {' and '.join(facts['where'])}"
+    if facts.get("assumes"):
+        yield f"assumes {', '.join(facts['assumes'])}"
+
+
 def limits(result: Result) -> list[str]:
     """What limits a verdict: why it is unknown, what was not tried, what could not have refuted it."""
     facts = result.facts
@@ -101,10 +109,8 @@ def limits(result: Result) -> list[str]:
         shown.append(str(facts["unknown"]))
     if (order := facts.get("set_order")) and order["any_order"] != result.verdict.value:
         shown.append(f"only as sets are visited in ascending order: {order['any_order']} in any order")
-    if facts.get("where") and result.verdict is Verdict.PROVED:
-        shown.append(f"where {' and '.join(facts['where'])}")
-    if facts.get("assumes") and result.verdict is Verdict.PROVED:
-        shown.append(f"assumes {', '.join(facts['assumes'])}")
+    if result.verdict is Verdict.PROVED:
+        shown += premises_words(facts)
     if facts.get("not_tried"):
         shown.append(f"not tried: {', '.join(facts['not_tried'])}")
     if facts.get("cannot_refute"):

@@ -9,11 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, MESSAGE
 from thence.proofs.certificate.build import NotCertified
 from thence.proofs.certificate.directory import MOST_BYTES, contents, shown
 from thence.proofs.certificate.evaluation import Budget, TooCostly, check_machine_run
@@ -173,6 +176,22 @@ def test_evidence_of_any_size_is_judged_or_refused_soon(refutation: tuple[Any, d
     assert outcomes[0] == "shown"
     assert outcomes[-2:] == ["refused", "refused"]
     assert sorted(outcomes, key=["shown", "too large", "refused"].index) == outcomes
+
+
+def test_first_values_that_take_long_are_refused_soon(refutation: tuple[Any, dict[str, Any]]) -> None:
+    machine, run = refutation
+    (parameter,) = next(each.parameters for each in machine.transitions if each.name == "causal_send")
+    bounds = tuple(ir.Bound(MESSAGE, name) for name in "abcdef")
+    apart = ir.Comparison(BOOL, "!=", *(ir.Local(MESSAGE, name) for name in "af"))
+    body = ir.Quantified(BOOL, "forall", bounds, ir.Connective(BOOL, "or", apart, ir.Not(BOOL, apart)))
+    first = ir.Update("marked", (ir.Local(MESSAGE, "m"),), body, (ir.Variable("m", MESSAGE),))
+    slow = replace(machine, symbols=(ir.Symbol("marked", (parameter,), BOOL),), initial=(first,))
+    large = enlarged(run, 40)
+    large["tables"]["marked"] = [[element, True] for element in range(40)]
+    started = time.process_time()
+    with pytest.raises(TooCostly):
+        check_machine_run(slow, (), run_of(slow, compact(large)), Budget(5_000_000))
+    assert time.process_time() - started < SOON_S
 
 
 def test_a_budget_is_shared() -> None:

@@ -116,6 +116,36 @@ def test_without_starvation(specify: Specify, pool: SolverPool) -> None:
     assert "adds to what is waited for" in found.text
 
 
+COUNTED = "relation seen(p: process, n: nat)"
+
+ON_AND_ON = {
+    "numbers have no end": (COUNTED, "tick(p, n: nat)", "not seen(p, n)", "seen(p, n) := true"),
+    "nor have they at first": (COUNTED, "tick(p, n: nat)", "seen(p, n)", "seen(p, n) := false"),
+    "nor have unsent messages": ("relation seen(m: message)", "tick(m: message)", "not seen(m)", "seen(m) := true"),
+    "processes do": ("relation seen(p: process)", "tick(p)", "not seen(p)", "seen(p) := true"),
+    "sent messages do": ("relation seen(m: message)", "tick(m)", "sent(m) and not seen(m)", "seen(m) := true"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ON_AND_ON)
+def test_what_is_used_up_is_finite(specify: Specify, pool: SolverPool, case: str) -> None:
+    """A transition that goes on for ever, each time at another number or at another message that nobody sends."""
+    relation, ticks, guard, update = ON_AND_ON[case]
+    more = f"transition {ticks}:\n    require {guard}\n    {update}"
+    text = RELAY.format(statements="prove without starvation network_send", guard="require true", more=more)
+    text = text.replace(
+        "  relation closed", f"  {relation}\n  constant relation loud(p: process)\n  relation closed", 1
+    )
+    if "false" in update:
+        text = text.replace(
+            "  transition causal", "  initial: forall p, n: seen(p, n) := loud(p)\n  transition causal", 1
+        )
+    (machine,) = specify(text).machines
+    found = assessments(pool, machine)["without starvation network_send"]
+    assert (found.verdict is Verdict.PROVED) == case.endswith("do")
+    assert case.endswith("do") or "tick happens only finitely often was not shown" in found.text
+
+
 def test_another_message_that_must_go_first_is_not_starvation_but_a_new_one_is(
     specify: Specify, pool: SolverPool
 ) -> None:

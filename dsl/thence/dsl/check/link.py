@@ -174,6 +174,12 @@ def _check_followable(conforms: syntax.Conforms, machine: ir.Machine, reporter: 
                     "what a link runs is over processes and messages; invariants may speak of all numbers",
                 )
                 return
+    for update in machine.initial:
+        if sum(part.type == MESSAGE for part in (*update.arguments, update.value)) > 1:
+            what = f"machine `{machine.name}` cannot be followed: `initial` relates messages to each other"
+            note = "at first no message is sent, and a link knows unsent messages by their ends only"
+            reporter.error("E0618", conforms.machine.span, what, note)
+            return
 
 
 def _event(clause: syntax.Clause) -> str:

@@ -2,7 +2,8 @@
 
 The universe is every message that was causal-sent, and unsent stand-ins for each (sender, destination): as many
 as a formula of the machine can tell apart. Unsent messages with equal ends are alike to every machine, since no
-transition has named them; a transition that relates unsent messages to each other is refused.
+transition has named them; a transition that relates unsent messages to each other is refused. Where nobody may send
+anything there is one stand-in all the same: proofs are about machines with at least one message.
 
 NOTE(order): a constant, and a symbol that no transition changes and an axiom speaks about, is a parameter of the
 system. Proofs hold for every choice of it that satisfies the axioms. A run chooses by the numbers of the processes: a
@@ -110,7 +111,8 @@ class MachineRun:
         functions = positions.keys() - relations.keys()
         start = ir.Transition("initial", (), (), self.machine.initial)
         most = max(map(_messages_at_once, (start, *self.machine.transitions)))
-        self._stand_ins = tuple(Message(src, -nth, dsts) for src, dsts in self.ends for nth in range(1, most + 1))
+        ends = self.ends if self.ends or self.machine.delivery == "off" else [(0, self._anywhere())]
+        self._stand_ins = tuple(Message(src, -nth, dsts) for src, dsts in ends for nth in range(1, most + 1))
         for transition in (start, *self.machine.transitions):
             guards = tuple(
                 (_last_parameter(transition, guard.body), guard, _compiled_guard(guard.body, transition, relations))
@@ -131,6 +133,11 @@ class MachineRun:
                 self._first = compiled
             else:
                 self._transitions[transition.name] = compiled
+
+    def _anywhere(self) -> tuple[int, ...]:
+        """Destinations of a message of process 0, not itself where that is possible."""
+        others = tuple(range(1, self.processes))
+        return others if self.machine.delivery != "unicast" else (others or (0,))[:1]
 
     def initial(self) -> MachineState:
         """Every relation empty, every function zero, but for what `initial` says; and see NOTE(order)."""

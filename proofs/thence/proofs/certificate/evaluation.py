@@ -130,6 +130,7 @@ def _check_run(machine: ir.Machine, run: TransitionRun, budget: Budget, times: i
         raise FalseEvidence(fault)
     free = free_at_first(machine)
     given = {name: table for name, table in run.start.tables.items() if name in free}
+    budget.charge(_updating(machine.initial, run.start, run.start.highest_number({})))
     start = initial(machine, run.start.universe, given)
     if {name: dict(table) for name, table in start.tables.items()} != {
         name: dict(table) for name, table in run.start.tables.items()
@@ -150,18 +151,24 @@ def _replayed(run: TransitionRun, budget: Budget, times: int) -> Structure:
             if not _is_of(value, parameter.type, run.start.universe):
                 raise FalseEvidence(f"{action.name} is given an element that there is not")
         highest = state.highest_number(dict(zip(map(str, range(len(arguments))), arguments, strict=True)))
-        cost = _together((guard.body for guard in action.guards), state, highest)
-        for update in action.updates:
-            binders = tuple(ir.Bound(binder.type, binder.name) for binder in update.binders)
-            cells = _together((*update.arguments, update.value), state, highest)
-            cost += cells if not binders else _instances(binders, update.value, state, highest) * cells
-        budget.charge(times * cost)
+        guards = _together((guard.body for guard in action.guards), state, highest)
+        budget.charge(times * (guards + _updating(action.updates, state, highest)))
         if not enabled(action, arguments, state):
             raise FalseEvidence(f"`{action.name}` is not enabled where the run takes it")
         state = step(action, arguments, state)
         if state.highest_number({}) > HIGHEST:
             raise TooCostly(f"it counts beyond {HIGHEST}")
     return state
+
+
+def _updating(updates: Sequence[ir.Update], state: Structure, highest: int) -> int:
+    """A bound on the evaluation of updates."""
+    cost = 0
+    for update in updates:
+        binders = tuple(ir.Bound(binder.type, binder.name) for binder in update.binders)
+        cells = _together((*update.arguments, update.value), state, highest)
+        cost += cells if not binders else _instances(binders, update.value, state, highest) * cells
+    return cost
 
 
 def _goal_cost(goal: Goal, last: Structure) -> int:

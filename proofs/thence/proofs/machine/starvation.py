@@ -11,7 +11,8 @@ guard false: m waits only for things that it waited for from the beginning. Seco
 (see NOTE(deadlock)) nothing waits for T: m does not wait for what need not come, such as a later message. Third, runs
 come to rest: every transition but `causal_send` uses something up, a tuple of a relation that such transitions only
 ever add to, or only ever take from, or a part of a number that they only ever raise, up to a limit that stands; a
-transition that does so happens finitely often, and is left out when the others are looked at.
+transition that does so happens finitely often, and is left out when the others are looked at. The tuples are of
+processes and of messages that were sent, since there may be infinitely many of numbers or of unsent messages.
 
 Together: once nothing more is sent, T happens in every fair run to every message that waits for it. Where the
 application never stops sending, what m waits for does not grow; that each of these things comes is not claimed.
@@ -252,16 +253,21 @@ def rises(machine: ir.Machine, among: Iterable[Action]) -> tuple[tuple[str, str]
 
 
 def uses_up(machine: ir.Machine, action: Action, ways: Mapping[str, bool], known: Iterable[Conjunct]) -> Obligation:
-    """A step of the transition that has an effect changes one of the relations in their only way."""
+    """A step of the transition that has an effect changes one of the relations in their only way.
+
+    It does so at arguments of which there are finitely many: messages are sent ones, and none is a number.
+    """
     changes: list[ir.Expr] = []
     for update in action.updates:
-        if update.symbol in ways:
+        if update.symbol in ways and all(argument.type != NAT for argument in update.arguments):
             was = ir.Apply(update.value.type, update.symbol, update.arguments)
+            sent = [holds("sent", argument) for argument in update.arguments if argument.type == MESSAGE]
             if update.value.type == NAT:
-                changes.append(exists(update.binders, ir.Comparison(BOOL, "<", was, update.value)))
+                raised = ir.Comparison(BOOL, "<", was, update.value)
+                changes.append(exists(update.binders, conj((*sent, raised))))
                 continue
             gained = (negation(was), update.value) if ways[update.symbol] else (was, negation(update.value))
-            changes.append(exists(update.binders, conj(gained)))
+            changes.append(exists(update.binders, conj((*sent, *gained))))
     hypotheses = (*known_facts(machine, known), *action.guards, ir.NamedFormula("effect", effect(action)))
     goal = ir.NamedFormula("uses something up", disj(changes))
     return Obligation(f"{action.name} uses something up", signature_of(machine), hypotheses, goal, action.parameters)

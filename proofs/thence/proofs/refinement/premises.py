@@ -50,6 +50,13 @@ class Systems:
         said = {None: (), False: ("nobody sends to itself",), True: ("each message goes to its sender, too",)}
         return (*said[self.self_sends], *(("there are two processes or more",) if self.several else ()))
 
+    def have_no_message(self, protocol: ir.Protocol) -> bool:
+        """Whether no message is possible in one of them: in unicast a process by itself has nobody to send to.
+
+        A machine has at least one message, so nothing that is proved is about such a system.
+        """
+        return protocol.sends and protocol.delivery == "unicast" and self.self_sends is False and not self.several
+
     def facts(self, protocol: ir.Protocol) -> tuple[ir.NamedFormula, ...]:
         """The same as formulas, with all that is known of the destinations of messages: see `all_choices`.
 
@@ -132,6 +139,8 @@ def premises(link: ir.Link) -> Premises:
     asked = _BROADCASTS if link.protocol.delivery == "broadcast" else _OTHERS
     for several, self_sends in product((False, True), asked) if provable else ():
         systems = Systems(self_sends, several)
+        if systems.have_no_message(link.protocol):
+            continue
         there = frozenset(axiom.name for axiom in provable) - _false_in(systems, link)
         if len(there) > len(given):
             best, given = systems, there

@@ -63,6 +63,20 @@ conforms counted to anything:
 LINK = "counted to numbers"
 
 
+def test_what_the_proof_rests_on_is_said_as_by_prove(thence: Thence, tmp_path: Path) -> None:
+    file = tmp_path / "mine.thence"
+    axioms = "  axiom others: forall m. src(m) != dst(m)\n  axiom even: forall m. not good(m)\n"
+    given = f"  constant relation good(m: message)\n{axioms}  transition causal_send(m): pass\n"
+    file.write_text(COUNTED.replace("  transition causal_send(m): pass\n", given))
+    found = thence("infer", str(file), "counted to anything", "--json")
+    (link,) = found.object["links"]
+    assert link["verdict"] == "proved"
+    where = ["nobody sends to itself", "there are two processes or more"]
+    assert (link["where"], link["assumes"]) == (where, ["even"])
+    said = "where nobody sends to itself and there are two processes or more, assumes even"
+    assert said in thence("infer", str(file), "counted to anything").out
+
+
 def test_what_is_found_is_written_and_proved(thence: Thence, tmp_path: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(COUNTED)

@@ -413,9 +413,10 @@ def test_for_which_systems_a_proof_about_a_protocol_is_is_said(thence: Thence, p
     ran = thence("prove", "plain.thence", "at_most_once", "--json")
     of_machine, link, protocol = json.loads(ran.out)["results"]
     assert "where" not in of_machine
-    assert link["where"] == protocol["where"] == ["nobody sends to itself"]
+    assert link["where"] == protocol["where"] == ["nobody sends to itself", "there are two processes or more"]
     shown = thence("prove", "plain.thence", "at_most_once").out
-    assert shown.count("where nobody sends to itself") == 3 and "assumes" not in shown
+    said = "where nobody sends to itself and there are two processes or more"
+    assert shown.count(said) == 3 and "assumes" not in shown
 
 
 def test_what_a_proof_about_a_protocol_assumes_is_said(thence: Thence, plain: Path) -> None:

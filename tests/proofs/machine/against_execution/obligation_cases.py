@@ -31,7 +31,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine import obligations, starvation, step_statements
 from thence.proofs.machine.obligations import Conjunct
-from thence.proofs.machine.transitions import actions
+from thence.proofs.machine.transitions import actions, symbols
 
 Environment: TypeAlias = Mapping[str, Any]
 
@@ -326,11 +326,19 @@ class Cases:
         return self.possible(step) and step.then is not None and not same(step.before, step.then)
 
     def _uses(self, ways: Mapping[str, bool]) -> Meaning:
+        types = {each.name: [one.type for one in each.parameters] for each in symbols(self.machine)}
+
+        def is_finite(name: str, key: tuple[int, ...], step: Step) -> bool:
+            """No argument is a number, or a message that was not sent."""
+            arguments = list(zip(key, types[name], strict=True))
+            sent = all(step.before.tables["sent"][(one,)] for one, type_ in arguments if type_ == MESSAGE)
+            return sent and all(type_ != NAT for _, type_ in arguments)
+
         def uses(step: Step) -> bool:
             assert step.then is not None
             for name, way in ways.items():
                 was, now = step.before.tables[name], step.then.tables[name]
-                for key in {*was, *now}:
+                for key in (key for key in {*was, *now} if is_finite(name, key, step)):
                     before, after = was.get(key, 0), now.get(key, 0)
                     if (before < after) if way else (before > after):
                         return True

@@ -25,6 +25,7 @@ from thence.cli.options import File, Json, Seed, verbosity
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.session import Session, check_rewritable, rewrite_text, run_command
 from thence.dsl.load import locate
+from thence.pages.result_lines import premises_words
 from thence.proofs.infer.hints import Hints
 from thence.proofs.infer.inference import Inference
 from thence.proofs.infer.links.inference import LinkInference
@@ -278,7 +279,8 @@ def _link_lines(found: LinkInference) -> str:
     if found.proved:
         many = counted(len(found.conjuncts), "invariant")
         with_them = f"with {many} found" if found.conjuncts else "no invariant is missing"
-        lines = [f"{name}: proved for any number of processes and messages, {with_them}, in {seconds}"]
+        limits = "".join(f", {each}" for each in premises_words(found.rests_on))
+        lines = [f"{name}: proved for any number of processes and messages{limits}, {with_them}, in {seconds}"]
     else:
         lines = [f"{name}: unknown after {seconds}: {found.reason}"]
         if found.text != found.reason:
@@ -299,6 +301,7 @@ def _link_json(found: LinkInference) -> Mapping[str, Any]:
         "processor_seconds": round(found.processor_seconds, 3),
         "refuted": None if found.refuted is None else {"run": found.refuted.text},
         "invariants": [{"name": each.formula.name, "text": each.line} for each in found.conjuncts],
+        **found.rests_on,
     }
 
 

@@ -25,6 +25,7 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.prover import proved_set
 from thence.proofs.refinement.obligations import consequences
+from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.session import ProofSession
@@ -74,6 +75,11 @@ class LinkInference:
     @property
     def proved(self) -> bool:
         return not self.reason and self.refuted is None
+
+    @property
+    def rests_on(self) -> dict[str, object]:
+        """Where it is proved, `where` and what it `assumes`, as of a verdict: see NOTE(premises)."""
+        return premises(self.link).as_facts() if self.proved else {}
 
 
 def without_invariants(link: ir.Link, names: Collection[str]) -> ir.Link:
