@@ -11,8 +11,9 @@ counted up to renaming.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import permutations
 from typing import TypeAlias
 
@@ -36,6 +37,8 @@ COMPARES = "the protocol compares processes by `<`: their order is part of what 
 
 Permutation: TypeAlias = tuple[int, ...]
 """The new name of each process."""
+
+Renamer: TypeAlias = Callable[[Value], Value]
 
 _Outcome: TypeAlias = tuple[int, list[int | Message]]
 
@@ -95,30 +98,76 @@ def renamed_message(message: Message, permutation: Permutation) -> Message:
     return Message(permutation[message.src], message.number, dsts)
 
 
-def renamed(value: Value, type_: Type, permutation: Permutation) -> Value:
-    """A value with all processes in it renamed."""
+@lru_cache(maxsize=1 << 12)
+def renamer(type_: Type, permutation: Permutation) -> Renamer | None:
+    """Renames all processes in a value of this type. None: it has none."""
     if type_ == PROCESS:
-        return permutation[value]
+        return permutation.__getitem__
     if type_ == MESSAGE:
-        return renamed_message(value, permutation)
+        return lambda value: renamed_message(value, permutation)
     match type_:
         case Record(fields=fields):
-            return tuple(renamed(part, kind, permutation) for part, (_, kind) in zip(value, fields, strict=True))
-        case Collection("option", item):
-            return None if value is None else (renamed(value[0], item, permutation),)
-        case Collection("set", item):
-            return frozenset(renamed(part, item, permutation) for part in value)
-        case Collection("queue", item):
-            return tuple(renamed(part, item, permutation) for part in value)
-        case Collection("sliding array", item):
-            return (value[0], tuple(renamed(part, item, permutation) for part in value[1]))
-        case Collection("sliding map", item):
-            return (value[0], tuple((at, renamed(part, item, permutation)) for at, part in value[1]))
+            return _each([renamer(kind, permutation) for _, kind in fields])
+        case Collection(kind, item):
+            one = renamer(item, permutation)
+            return None if one is None else _elements(kind, one)
         case Map(key, item):
-            pairs = {renamed(known, key, permutation): renamed(part, item, permutation) for known, part in value}
-            return tuple((known, pairs[known]) for known in ascending(pairs))
+            return _entries(renamer(key, permutation), renamer(item, permutation))
         case _:
-            return value
+            return None
+
+
+def _each(renamers: Sequence[Renamer | None]) -> Renamer | None:
+    """Renames the parts of a tuple, each by its own."""
+    moved = [(at, rename) for at, rename in enumerate(renamers) if rename is not None]
+    if not moved:
+        return None
+
+    def rename_parts(parts: Value) -> Value:
+        assert len(parts) == len(renamers), "a value has the parts of its type"
+        found = [*parts]
+        for at, rename in moved:
+            found[at] = rename(parts[at])
+        return tuple(found)
+
+    return rename_parts
+
+
+def _elements(kind: str, one: Renamer) -> Renamer | None:
+    """Renames the elements of a collection of this kind."""
+    match kind:
+        case "option":
+            return lambda value: None if value is None else (one(value[0]),)
+        case "set":
+            return lambda value: frozenset(map(one, value))
+        case "queue":
+            return lambda value: tuple(map(one, value))
+        case "sliding array":
+            return lambda value: (value[0], tuple(map(one, value[1])))
+        case "sliding map":
+            return lambda value: (value[0], tuple([(at, one(part)) for at, part in value[1]]))
+        case _:
+            return None
+
+
+def _entries(key: Renamer | None, item: Renamer | None) -> Renamer | None:
+    """Renames the keys and the entries of a map."""
+    if key is None and item is None:
+        return None
+
+    def rename_entries(value: Value) -> Value:
+        if item is not None:
+            value = [(known, item(part)) for known, part in value]
+        if key is None:
+            return tuple(value)
+        pairs = {key(known): part for known, part in value}
+        return tuple([(known, pairs[known]) for known in ascending(pairs)])
+
+    return rename_entries
+
+
+def _all_renamed(values: tuple[Value, ...], rename: Renamer | None) -> tuple[Value, ...]:
+    return values if rename is None else rename(values)
 
 
 @dataclass(slots=True)
@@ -132,6 +181,11 @@ class Symmetry:
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _checked: set[tuple[int, GivenCause, int]] = field(init=False, default_factory=set)
     _answered: set[tuple[int, GivenCause, int, int]] = field(init=False, default_factory=set)
+    _renamed_actions: dict[tuple[Action, Message | None], tuple[tuple[Action, Message | None], ...]] = field(
+        init=False, default_factory=dict
+    )
+    _variables: tuple[Renamer | None, ...] = field(init=False)
+    _arguments: dict[str, tuple[Renamer | None, ...]] = field(init=False)
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
     _inputs: dict[str, tuple[Type, ...]] = field(init=False)
     _then: tuple[tuple[int, ...], ...] = field(init=False)
@@ -139,7 +193,8 @@ class Symmetry:
     def __post_init__(self) -> None:
         if compares_processes(self.system.protocol):
             raise Asymmetric(COMPARES)
-        self.group = tuple(permutation for permutation in group_of(self.shape) if self._fixes(permutation))
+        named = named_processes(self.system.protocol)
+        self.group = tuple(permutation for permutation in group_of(self.shape) if self._fixes(permutation, named))
         if len(self.group) == 1 < len(group_of(self.shape)):
             raise Asymmetric("every renaming moves a process with a role, or one that starts differently")
         numbers = {permutation: at for at, permutation in enumerate(self.group)}
@@ -153,33 +208,27 @@ class Symmetry:
             each.kind or "": tuple(parameter.type for parameter in each.parameters)
             for each in self.system.protocol.inputs
         }
+        self._variables = self._renamers([variable.type for variable in self.system.protocol.state])
+        self._arguments = {kind: self._renamers(types) for kind, types in self._parameters.items()}
 
-    def _fixes(self, permutation: Permutation) -> bool:
+    def _renamers(self, types: Sequence[Type]) -> tuple[Renamer | None, ...]:
+        """What renames values of these types under every permutation."""
+        return tuple(_each([renamer(type_, permutation) for type_ in types]) for permutation in self.group)
+
+    def _fixes(self, permutation: Permutation, named: frozenset[int]) -> bool:
         """Whether processes with roles keep their names, and the states in which processes start stay as they are."""
-        if any(permutation[process] != process for process in named_processes(self.system.protocol)):
+        if any(permutation[process] != process for process in named):
             return False
         first = [self.system.interpreter.initial(process) for process in range(len(permutation))]
-        types = [variable.type for variable in self.system.protocol.state]
-        return all(
-            first[permutation[process]]
-            == tuple(renamed(value, type_, permutation) for value, type_ in zip(state, types, strict=True))
-            for process, state in enumerate(first)
-        )
+        rename = _each([renamer(variable.type, permutation) for variable in self.system.protocol.state])
+        return all(first[permutation[process]] == _all_renamed(state, rename) for process, state in enumerate(first))
 
     def locals(self, number: int) -> tuple[int, ...]:
         """A local state under every permutation."""
         known = self._locals.get(number)
         if known is None:
-            state, variables = self.system.local(number), self.system.protocol.state
-            known = tuple(
-                self.system.local_number(
-                    tuple(
-                        renamed(value, variable.type, permutation)
-                        for value, variable in zip(state, variables, strict=True)
-                    )
-                )
-                for permutation in self.group
-            )
+            state = self.system.local(number)
+            known = tuple(self.system.local_number(_all_renamed(state, rename)) for rename in self._variables)
             self._note(known, self._locals)
         return known
 
@@ -188,9 +237,7 @@ class Symmetry:
         known = self._packets.get(number)
         if known is None:
             packet = self.system.packet(number)
-            known = tuple(
-                self.system.number_of(self._renamed_packet(packet, permutation)) for permutation in self.group
-            )
+            known = tuple(self.system.number_of(self._renamed_packet(packet, at)) for at in range(len(self.group)))
             self._note(known, self._packets)
         return known
 
@@ -199,20 +246,16 @@ class Symmetry:
         for other, then in zip(orbit, self._then, strict=True):
             known[other] = tuple(orbit[at] for at in then)
 
-    def _renamed_packet(self, packet: Packet, permutation: Permutation) -> Packet:
-        arguments = self._renamed_arguments(packet.kind, packet.arguments, permutation)
-        return Packet(packet.kind, permutation[packet.src], permutation[packet.dst], arguments)
-
-    def _renamed_arguments(
-        self, kind: str, arguments: tuple[Value, ...], permutation: Permutation
-    ) -> tuple[Value, ...]:
-        types = self._parameters[kind]
-        return tuple(renamed(part, type_, permutation) for part, type_ in zip(arguments, types, strict=True))
+    def _renamed_packet(self, packet: Packet, at: int) -> Packet:
+        permutation, rename = self.group[at], self._arguments[packet.kind][at]
+        return Packet(
+            packet.kind, permutation[packet.src], permutation[packet.dst], _all_renamed(packet.arguments, rename)
+        )
 
     def _renamed_input(self, action: Action, permutation: Permutation) -> tuple[int, ...]:
         """The arguments of an input under the permutation."""
         types = self._inputs[action.name] if action.arguments else ()
-        return tuple(renamed(part, type_, permutation) for part, type_ in zip(action.arguments, types, strict=True))
+        return _all_renamed(action.arguments, _each([renamer(type_, permutation) for type_ in types]))
 
     def acts(self, acts: Acts, permutation: Permutation) -> Acts:
         """What a process does in a step, with all processes renamed."""
@@ -225,10 +268,8 @@ class Symmetry:
                     types = (PROCESS, *self._parameters[kind or ""], PROCESS)
                 case _:
                     types = (PROCESS, *self._inputs[kind or ""])
-            found[verb, kind] = tuple(
-                tuple(renamed(part, type_, permutation) for part, type_ in zip(each, types, strict=True))
-                for each in told
-            )
+            rename = _each([renamer(type_, permutation) for type_ in types])
+            found[verb, kind] = tuple(_all_renamed(each, rename) for each in told)
         return found
 
     def state(self, state: State, permutation: Permutation) -> State:
@@ -287,18 +328,26 @@ class Symmetry:
         if (action.process, cause_of(action, message), local) in self._checked:
             return
         outcome = None if step is None else self._outcome(action.process, step)
-        for at, permutation in enumerate(self.group):
-            other = self._renamed_action(action, at)
-            renamed_to = None if message is None else renamed_message(message, permutation)
+        for at, (other, renamed_to) in enumerate(self._under_all_names(action, message)):
             place = self.locals(local)[at]
             self._checked.add((other.process, cause_of(other, renamed_to), place))
             if self.system.refuses(other, place, renamed_to) != (outcome is None):
                 raise Asymmetric(f"whether the application has to wait with `{action.kind}` differs by more than names")
-            if outcome is None:
+            if outcome is None or at == 0:
                 continue
             found = self.system.local_step(other.process, place, other, renamed_to)
             if not self._same(outcome, self._outcome(other.process, found), at):
                 raise Asymmetric(_differing("do", f"in `{action.kind}`", action.process, other.process))
+
+    def _under_all_names(self, action: Action, message: Message | None) -> tuple[tuple[Action, Message | None], ...]:
+        """The action, with the message that it sends, under every permutation."""
+        known = self._renamed_actions.get((action, message))
+        if known is None:
+            known = self._renamed_actions[action, message] = tuple(
+                (self._renamed_action(action, at), None if message is None else renamed_message(message, permutation))
+                for at, permutation in enumerate(self.group)
+            )
+        return known
 
     def check_answers(self, action: Action, message: Message | None, local: int, made: int) -> None:
         """Checks the same of what the application may send inside deliveries of the step. `made`: how many messages the
@@ -377,8 +426,10 @@ class Symmetry:
         """Whether the second is the first under a permutation; two faults are the same."""
         if one is None or other is None:
             return one is other
-        expected = self._arranged(self._renamed(emitted, at) for emitted in one[1])
-        return self.locals(one[0])[at] == other[0] and expected == self._arranged(other[1])
+        if self.locals(one[0])[at] != other[0] or len(one[1]) != len(other[1]):
+            return False
+        expected = [self._renamed(emitted, at) for emitted in one[1]]
+        return expected == other[1] or self._arranged(expected) == self._arranged(other[1])
 
     def _renamed(self, emitted: int | Message, at: int) -> int | Message:
         if isinstance(emitted, Message):
