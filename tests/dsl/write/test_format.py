@@ -230,7 +230,8 @@ eventual = tuples(
     0,
     1,
 )
-inductions = st.builds(s.Induction, names, name_lists, expressions)
+claims = tuples(st.builds(s.Formula, st.one_of(names, st.just(s.Name(""))), expressions), 1, 3)
+inductions = st.builds(s.Induction, names, name_lists, claims)
 
 
 def promise_of(given: s.Expr | None, goal: s.Expr, each: bool) -> s.Expr:
@@ -242,6 +243,7 @@ def promise_of(given: s.Expr | None, goal: s.Expr, each: bool) -> s.Expr:
 transitions = tuples(
     st.builds(s.Transition, names, parameters, bodies.map(lambda body: () if body == (s.Pass(),) else body))
 )
+initials = st.one_of(st.none(), st.builds(s.Initial, bodies.map(lambda body: () if body == (s.Pass(),) else body)))
 handlers = tuples(
     st.one_of(
         st.builds(s.Handler, st.just("causal_send"), parameters, bodies),
@@ -316,7 +318,16 @@ declarations = st.one_of(
         properties=named_formulas,
     ),
     st.builds(
-        s.Theorem, names, names, any_names, any_names, st.one_of(st.none(), inductions), any_names, expects, doc=docs
+        s.Theorem,
+        names,
+        names,
+        any_names,
+        any_names,
+        tuples(inductions, 0, 2),
+        any_names,
+        expects,
+        lemmas=any_names,
+        doc=docs,
     ),
     st.builds(
         s.Machine,
@@ -333,6 +344,7 @@ declarations = st.one_of(
         sorts=tuples(sorts),
         eventually=eventual,
         delivery=any_names,
+        initial=initials,
         doc=docs,
     ),
     st.builds(
@@ -371,6 +383,7 @@ declarations = st.one_of(
         stable=stables,
         network=st.one_of(st.just(()), name_lists),
         values=named_values,
+        initial=initials,
     ),
     st.builds(s.Mutant, names, names, changes=changes),
 )

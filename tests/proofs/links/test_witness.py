@@ -9,8 +9,10 @@ from tests.proofs.refinement.post import POST
 
 from thence.dsl import ir
 from thence.proofs.links.witness import says_nothing
-from thence.proofs.prove import is_claimed, prove_specification
+from thence.proofs.prove import is_claimed, proofs_by, prove_specification
 from thence.proofs.refinement.carried import carried
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict
 
 Specify = Callable[[str], ir.Specification]
@@ -56,13 +58,13 @@ def test_a_run_shows_that_a_link_of_the_library_says_something(library: Specify,
         ("if m not in read:", "if m not in read and m in read:"),
     ],
 )
-def test_a_protocol_that_delivers_nothing_is_not_proved(specify: Specify, old: str, new: str) -> None:
+def test_a_protocol_that_delivers_nothing_is_not_proved(specify: Specify, pool: SolverPool, old: str, new: str) -> None:
     assert old in POST and says_nothing(specify(POST).links[0]) is None
     content = specify(POST.replace(old, new))
-    results = prove_specification(content, ["at_most_once", "post to posts"])
-    (shown,) = (each for each in results if each.kind == "link")
+    proofs = proofs_by(pool, content, ["at_most_once", "post to posts"], Options())
+    (shown,) = (each.result for each in proofs if each.result.kind == "link")
     assert (shown.verdict, shown.facts["unknown"], shown.expected) == (Verdict.UNKNOWN, NO_DELIVERY, False)
-    assert [each.verdict for each in carried(content.links, ["at_most_once"], results)] == [Verdict.UNKNOWN]
+    assert [each.result.verdict for each in carried(content.links, ["at_most_once"], proofs)] == [Verdict.UNKNOWN]
 
 
 @pytest.mark.parametrize(("guard", "verdict"), [("true", Verdict.PROVED), ("open", Verdict.UNKNOWN)])

@@ -79,7 +79,7 @@ def test_steps_that_are_renamed_are_those_that_would_be_derived(
     """The whole text of a search: constants, assertions, choices, states, and the conditions of goals."""
     text = BY_HAND[seed] if isinstance(seed, str) else drawn_machine(seed)
     (machine,) = specify(text).machines
-    size = {"process": 2, "message": 2, "key": 2, "round": 2, "nat": 3}
+    size = {"process": 2, "message": 2, "key": 2, "round": 2, "place": 2, "nat": 3}
     universe = universe_of(machine, {sort: size[sort] for sort in ("process", "message", *map(str, machine.sorts))})
 
     def said(may_end: bool) -> tuple[object, int]:

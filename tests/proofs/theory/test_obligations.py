@@ -109,6 +109,6 @@ def test_a_negative_use_of_the_relation_has_no_induction(library: Callable[[str]
         (ir.Inductive(hb.name, hb.parameters, (*hb.rules, negative)),),
         theory.properties,
     )
-    broken = ir.Theorem(theorem.name, wrong, theorem.assume, theorem.prove, theorem.induction, (), ())
+    broken = ir.Theorem(theorem.name, wrong, theorem.assume, theorem.prove, theorem.inductions, (), ())
     with pytest.raises(Unsupported, match="negatively"):
         theorem_scheme(broken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -121,10 +122,10 @@ def test_the_oracle_rejects_the_executions_too(library: Library, pool: SolverPoo
 
 def test_a_claim_that_is_not_kept_is_shown_with_the_step(library: Library, pool: SolverPool) -> None:
     stated = theorem(library, "fifo_sps_causal")
-    assert stated.induction is not None
-    claim = stated.induction.claim
-    weak = ir.Induction(stated.induction.relation, stated.induction.variables, ir.Not(claim.type, claim))
-    broken = ir.Theorem("broken", stated.theory, stated.assume, stated.prove, weak, (), ())
+    [induction] = stated.inductions
+    [claim] = induction.claims
+    weak = replace(induction, claims=(replace(claim, body=ir.Not(claim.body.type, claim.body)),))
+    broken = ir.Theorem("broken", stated.theory, stated.assume, stated.prove, (weak,), (), ())
     result = prove_theorem(ProofSession(pool, Options(timeout_ms=1_500)), broken).result
     assert result.verdict is Verdict.UNKNOWN
     assert not result.expected
