@@ -61,7 +61,7 @@ def test_a_run_shows_that_a_link_of_the_library_says_something(library: Specify,
 def test_a_protocol_that_delivers_nothing_is_not_proved(specify: Specify, pool: SolverPool, old: str, new: str) -> None:
     assert old in POST and says_nothing(specify(POST).links[0]) is None
     content = specify(POST.replace(old, new))
-    proofs = proofs_by(pool, content, ["at_most_once", "post to posts"], Options())
+    proofs = [*proofs_by(pool, content, ["at_most_once", "post to posts"], Options())]
     (shown,) = (each.result for each in proofs if each.result.kind == "link")
     assert (shown.verdict, shown.facts["unknown"], shown.expected) == (Verdict.UNKNOWN, NO_DELIVERY, False)
     assert [each.result.verdict for each in carried(content.links, ["at_most_once"], proofs)] == [Verdict.UNKNOWN]
