@@ -77,8 +77,7 @@ def infer(
             found.append(_without(search, why))
             continue
         found.append(_searched(search, _note(progress, search.machine), ask))
-        if (place := search.place) is not None:
-            _keep(place, found[-1])
+        _keep(search, found[-1])
     return tuple(found)
 
 
@@ -166,9 +165,8 @@ def infer_at_once(
             progress(f"{len(found)} of {len(searches)} are done; {search.machine}", now)
 
     def done(search: Search, outcome: Inference | Exception) -> None:
-        one = found[search.machine] = _of(search, outcome)
-        if (place := search.place) is not None:
-            _keep(place, one)
+        found[search.machine] = _of(search, outcome)
+        _keep(search, found[search.machine])
 
     run_lanes(searches, work, jobs, told, done)
     return tuple(found.get(search.machine) or _without(search, INTERRUPTED) for search in searches)
@@ -196,8 +194,7 @@ def infer_on_spark(
 
     def finished(search: Search, future: Future[Inference]) -> None:
         one = found[search.machine] = _of(search, future.exception() or future.result())
-        if (place := search.place) is not None:
-            _keep(place, replace(one, kept=one.kept or as_kept(one)))
+        _keep(search, replace(one, kept=one.kept or as_kept(one)))
 
     def told(running: Sequence[Search]) -> None:
         if progress is not None and running:
@@ -207,8 +204,7 @@ def infer_on_spark(
         why = run_tasks(workers, search_one, searches, finished, told)
     if not why:
         for search in searches:
-            if (place := search.place) is not None:
-                _keep(place, found[search.machine])
+            _keep(search, found[search.machine])
         return tuple(found[search.machine] for search in searches)
     there = {machine: replace(one, kept=one.kept or as_kept(one)) for machine, one in found.items()}
     return tuple(there.get(search.machine) or _without(search, why) for search in searches)
@@ -357,8 +353,14 @@ def kept_at(file: str, machine: str, hide: Sequence[str] = ()) -> Path | None:
     return None if folder is None else folder / f"{FOLDER}-{sha256(key.encode()).hexdigest()[:24]}.json"
 
 
-def _keep(place: Path, found: Inference) -> None:
-    """Keeps what another search can go on with; removes what nobody needs any more. Raises: BadRequest."""
+def _keep(search: Search, found: Inference) -> None:
+    """Keeps what another search can go on with, if there is a place for it; removes what nobody needs any more.
+
+    Raises: BadRequest.
+    """
+    place = search.place
+    if place is None:
+        return
     try:
         if found.kept is None:
             place.unlink(missing_ok=True)
