@@ -19,7 +19,7 @@ from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import execution, record, run, text
 from thence.dsl.run.scoped import bare
 from thence.dsl.run.values import Fault
-from thence.proofs.links.link_run import Broken, Disagreement, Follower, LinkRun
+from thence.proofs.links.link_run import Follower, LinkRun
 from thence.proofs.workload_facts import workload_facts
 from thence.spec.diagram import draw_svg, draw_text
 from thence.spec.words import counted
@@ -124,14 +124,7 @@ def _shown(follow: LinkRun, actions: list[Action], scope: dict[str, Any]) -> tup
     """The run, replayed by the interpreter with the machine along."""
     system = follow.system
     steps = tuple(run(system, actions))
-    state = system.initial()
-    after: Follower | Broken | Disagreement = follow.initial()
-    after = follow.disagreement(follow.initial(), state) or after
-    for step in steps:
-        assert isinstance(after, Follower), "the link breaks earlier when it is replayed"
-        after = follow.follow(after, state, step.action, step.outcome)
-        state = step.outcome.state
-    assert not isinstance(after, Follower), "the replay does not confirm the broken link"
+    after = follow.what_breaks(system.initial(), steps)
     observed = execution(system, steps)
     facts = {"scope": scope, "counterexample": record(system, steps)}
     shown = f"{text(steps)}\n\n{after}\n\n{draw_text(observed)}"

@@ -20,6 +20,7 @@ from thence.dsl.run.evaluate import Evaluator, Frame, Names, compile_expression
 from thence.dsl.run.execute import Delivered, Emission
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.machine_run import SENT, MachineRun, MachineState, Refusal
+from thence.dsl.run.narrate import NarratedStep
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Message, Value, show
 
@@ -139,6 +140,18 @@ class LinkRun:
     def initial(self) -> Follower:
         """The machine's initial state."""
         return Follower(self._run.initial(), frozenset())
+
+    def what_breaks(self, start: State, steps: Iterable[NarratedStep]) -> Broken | Disagreement:
+        """What is broken at the end of a run that breaks the link there, and no earlier."""
+        state = start
+        after: Follower | Broken | Disagreement = self.initial()
+        after = self.disagreement(self.initial(), state) or after
+        for step in steps:
+            assert isinstance(after, Follower), "the link breaks earlier when it is replayed"
+            after = self.follow(after, state, step.action, step.outcome)
+            state = step.outcome.state
+        assert not isinstance(after, Follower), "the replay does not confirm the broken link"
+        return after
 
     @property
     def transitions(self) -> tuple[str, ...]:

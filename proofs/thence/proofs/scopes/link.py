@@ -23,7 +23,7 @@ from thence.proofs.explore.exploration import (
     Violation,
 )
 from thence.proofs.links.following import companion_of, followed
-from thence.proofs.links.link_run import Broken, Disagreement, Follower, LinkRun
+from thence.proofs.links.link_run import Broken, Disagreement, LinkRun
 
 _WITHOUT_END = "messages are sent without end, and a link is checked in scopes that end"
 
@@ -114,14 +114,7 @@ def _show(check: LinkCheck, violation: Violation) -> None:
     """Puts the run that breaks the link into the check, and follows it once more to what is broken."""
     companion = companion_of(violation.system)
     assert companion is not None
-    follow, state = companion.follow, violation.system.initial()
-    after: Follower | Broken | Disagreement = follow.initial()
-    after = follow.disagreement(follow.initial(), state) or after
-    for step in violation.steps:
-        assert isinstance(after, Follower), "the link breaks earlier when it is replayed"
-        after = follow.follow(after, state, step.action, step.outcome)
-        state = step.outcome.state
-    assert not isinstance(after, Follower), "the replay does not confirm the broken link"
+    after = companion.follow.what_breaks(violation.system.initial(), violation.steps)
     check.broken = after if isinstance(after, Broken) else None
     check.unlike = after if isinstance(after, Disagreement) else None
     check.system, check.steps = violation.system, violation.steps
