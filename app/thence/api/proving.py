@@ -15,7 +15,7 @@ from thence.api.statements import Proved, Results
 from thence.dsl import ir
 from thence.dsl.find import known
 from thence.proofs.prove import is_claimed, link_names, proofs_by, provable_names, solver_pool
-from thence.proofs.refinement.carried import carried, carries
+from thence.proofs.refinement.carrying.properties import carried, carries
 from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options, ProofProgress

@@ -12,8 +12,9 @@ from typing import Any, Final
 from thence.dsl import ir
 from thence.pages.folder import run_page
 from thence.pages.results import library_specifications, read_results
-from thence.proofs.prove import is_claimed, link_statement
-from thence.proofs.refinement.carried import OF_DELIVERIES, carrying
+from thence.proofs.prove import is_claimed
+from thence.proofs.refinement.carrying.progress import conditions
+from thence.proofs.refinement.carrying.properties import DELIVERED, OF_DELIVERIES, carrying, link_statement, rests_on
 from thence.proofs.refinement.premises import premises
 from thence.spec.verdict import Level
 
@@ -41,17 +42,23 @@ def _rows(
         shown = found.get(("link", link.name, link_statement(link)))
         if not is_claimed(link) or shown is None or shown["verdict"] != "proved":
             continue
-        by_level: dict[Level, list[str]] = {}
+        rows: dict[tuple[Level, str], list[str]] = {}
         for name in OF_DELIVERIES:
-            own = found.get(("machine", link.machine.name, name))
-            carries = carrying(specification.links, link.protocol.name, name) is link
-            if carries and own is not None and own["verdict"] == "proved":
-                by_level.setdefault(min(Level[own["level"]], Level[shown["level"]]), []).append(name)
-        limits = premises(link)
-        where = "; ".join((*limits.systems.words(), *(f"assumes `{each.name}`" for each in limits.assumed)))
-        for level, names in by_level.items() or {Level[shown["level"]]: []}.items():
+            if carrying(specification.links, link.protocol.name, name) is not link:
+                continue
+            parts = [found.get(key) for key in rests_on(link, name)]
+            if all(part is not None and part["verdict"] == "proved" for part in parts):
+                level = min(Level[part["level"]] for part in parts if part is not None)
+                rows.setdefault((level, _where(link, name)), []).append(name)
+        for (level, where), names in (rows or {(Level[shown["level"]], _where(link, STEPS)): []}).items():
             said = ", ".join(f"`{name}`" for name in names) or STEPS
             yield f"`{link.protocol.name}`", f"`{link.machine.name}`", said, level.name, where
+
+
+def _where(link: ir.Link, name: str) -> str:
+    limits = premises(link)
+    words = conditions(link) if name == DELIVERED else limits.systems.words()
+    return "; ".join((*words, *(f"assumes `{each.name}`" for each in limits.assumed)))
 
 
 def placed(text: str, made: str) -> str:

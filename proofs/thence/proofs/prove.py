@@ -23,7 +23,15 @@ from thence.proofs.machine.prover import (
 from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.machine.witness import guarded
-from thence.proofs.refinement.carried import carries
+from thence.proofs.refinement.carrying.progress import prove_progress
+from thence.proofs.refinement.carrying.properties import (
+    DELIVERED,
+    OF_DELIVERIES,
+    carries,
+    link_statement,
+    own_statement,
+    progress_statement,
+)
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.solving.answer_cache import AnswerCache
 from thence.proofs.solving.assessment import Assessment, Proof, unknown
@@ -94,7 +102,7 @@ def proofs_by(
             note = _note(progress, theorem.theory.name, theorem.name)
             yield prove_theorem(ProofSession(pool, options, note), theorem)
     for machine in specification.machines:
-        wanted = _wanted(machine, names)
+        wanted = _wanted(machine, (*names, *_carried_from(specification, machine, names)))
         if wanted:
             stated = stating(machine, expected_names(machine.expects))
             inductive[machine.name] = yield from _machine_proofs(session, stated, wanted, progress)
@@ -104,7 +112,19 @@ def proofs_by(
     for link in specification.links:
         claimed = is_claimed(link) and (not names or any(carries(link, name) for name in names))
         if claimed or link.name in names:
-            yield _link_proof(session, link, inductive, progress)
+            shown = _link_proof(session, link, inductive, progress)
+            yield shown
+            if link.delivered_by is not None and (not names or link.name in names or DELIVERED in names):
+                yield _progress_proof(session, link, inductive[link.machine.name], shown.assessment, progress)
+
+
+def _carried_from(specification: ir.Specification, machine: ir.Machine, names: Sequence[str]) -> Iterator[str]:
+    """The machine's statements, of another name, from which protocols have what is named."""
+    for link in specification.links:
+        for name in names:
+            own = own_statement(link, name)
+            if own is not None and own != name and link.machine.name == machine.name and carries(link, name):
+                yield own
 
 
 def parts(specification: ir.Specification) -> Iterator[tuple[str, ir.Specification]]:
@@ -126,11 +146,6 @@ def is_claimed(link: ir.Link) -> bool:
     return any(expect.verdict == "proved" for expect in link.expects)
 
 
-def link_statement(link: ir.Link) -> str:
-    """The name of a link's result."""
-    return f"every event is enabled in {link.machine.name}"
-
-
 def link_names(specification: ir.Specification) -> tuple[str, ...]:
     """The names of links; of those that the file does not say to be proved, a proof is tried where they are named."""
     return tuple(link.name for link in specification.links)
@@ -142,7 +157,9 @@ def provable_names(specification: ir.Specification) -> tuple[str, ...]:
     for machine in specification.machines:
         found.extend((machine.name, *_statements(machine)))
     found.extend(mutant.name for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine))
-    found.extend(link.name for link in specification.links if is_claimed(link))
+    claimed = [link for link in specification.links if is_claimed(link)]
+    found.extend(link.name for link in claimed)
+    found.extend(name for link in claimed for name in OF_DELIVERIES if carries(link, name))
     return tuple(dict.fromkeys(found))
 
 
@@ -288,6 +305,30 @@ def _link_proof(
         assessment.text,
         assessment.picture,
         wanted,
+    )
+    return Proof(result, assessment)
+
+
+def _progress_proof(
+    session: ProofSession, link: ir.Link, inductive: InductiveSet | None, shown: Assessment, progress: Report | None
+) -> Proof:
+    """The proof that the protocol's fair runs do what the machine waits for, on the proof of the link."""
+    started = time.monotonic()
+    statement = progress_statement(link)
+    noted = replace(session, note=_note(progress, link.name, statement))
+    assessment = prove_progress(noted, link, inductive, shown)
+    result = Result(
+        statement,
+        "link",
+        link.name,
+        assessment.verdict,
+        assessment.level,
+        assessment.verdict is Verdict.PROVED,
+        time.monotonic() - started,
+        assessment.facts,
+        assessment.text,
+        assessment.picture,
+        Verdict.PROVED if is_claimed(link) else None,
     )
     return Proof(result, assessment)
 

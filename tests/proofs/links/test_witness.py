@@ -10,7 +10,7 @@ from tests.proofs.refinement.post import POST
 from thence.dsl import ir
 from thence.proofs.links.witness import says_nothing
 from thence.proofs.prove import is_claimed, proofs_by, prove_specification
-from thence.proofs.refinement.carried import carried
+from thence.proofs.refinement.carrying.properties import carried
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.solver import SolverPool
 from thence.spec.verdict import Verdict

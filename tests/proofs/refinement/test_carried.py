@@ -10,7 +10,7 @@ import pytest
 from thence.dsl import ir
 from thence.proofs.logic.formula import TRUE
 from thence.proofs.logic.obligation import Obligation, Signature
-from thence.proofs.refinement.carried import OF_DELIVERIES, carried, carries, carrying
+from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, carried, carries, carrying
 from thence.proofs.solving.assessment import Assessment, Proof
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.solver import Answer

@@ -19,9 +19,12 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.parse import parse
 from thence.dsl.text.reporter import Reporter
+from thence.dsl.text.syntax import Span
 from thence.spec.words import counted
 
 _REQUIRED = ("causal_send", "deliver")
+
+BETWEEN_STEPS = "`between steps` formula"
 
 
 def check_link(
@@ -60,7 +63,10 @@ def check_link(
     _check_followable(conforms, machine, reporter)
     _check_internal(conforms, machine, reporter)
     clauses = [_clause(clause, protocol, machine, reporter) for clause in conforms.clauses]
-    invariants = check_formulas(conforms.invariants, "invariant", {}, _words(protocol, machine), reporter)
+    names: dict[str, Span] = {}
+    invariants = check_formulas(conforms.invariants, "invariant", names, _words(protocol, machine), reporter)
+    between = check_formulas(conforms.between, BETWEEN_STEPS, names, _words(protocol, machine), reporter)
+    _check_delivered(conforms, protocol, machine, reporter)
     if reporter.errors > before:
         return None
     return ir.Link(
@@ -71,7 +77,9 @@ def check_link(
         tuple(scope for scope in chosen if scope is not None),
         expects,
         internal=tuple(name.text for name in conforms.internal),
-        invariants=invariants,
+        invariants=(*invariants, *between),
+        between=frozenset(each.name for each in between),
+        delivered_by=next((name.text for name in conforms.delivered_by), None),
         doc=conforms.doc,
         span=conforms.span,
     )
@@ -118,6 +126,27 @@ def _check_alike(conforms: syntax.Conforms, delivery: ir.Delivery, machine: ir.M
         what = f"`{machine.name}` is a {machine.delivery} machine, but `{conforms.protocol.text}` a {delivery} protocol"
         note = "messages have one destination in both, or sets of them in both"
         reporter.error("E0619", conforms.name.span, what, note)
+
+
+def _check_delivered(conforms: syntax.Conforms, protocol: ir.Protocol, machine: ir.Machine, reporter: Reporter) -> None:
+    """Whether `eventually delivered by` names a statement of the machine about a message and where it goes."""
+    for name in conforms.delivered_by[1:]:
+        said = f"line {conforms.delivered_by[0].span.line} says already by which statement messages are delivered"
+        reporter.error("E0644", name.span, said)
+    for name in conforms.delivered_by[:1]:
+        stated = {each.name: each for each in machine.eventually}
+        if "delivered" not in protocol.eventually:
+            said = f"protocol `{protocol.name}` does not state `eventually delivered`"
+            reporter.error("E0644", name.span, said, "a proof carries what the protocol claims")
+        elif name.text not in stated:
+            said = f"machine `{machine.name}` has no `eventually {name.text}`"
+            reporter.error("E0644", name.span, said, *did_you_mean(name.text, stated))
+        else:
+            wanted = (MESSAGE,) if machine.delivery == "unicast" else (MESSAGE, PROCESS)
+            if tuple(each.type for each in stated[name.text].parameters) != wanted:
+                about = "a message" if len(wanted) == 1 else "a message and a process"
+                said = f"`{name.text}` of `{machine.name}` is not a statement about {about}"
+                reporter.error("E0644", name.span, said, "it has to say of each message that it is delivered")
 
 
 def _hidden(protocol: ir.Protocol, machine: ir.Machine) -> dict[str, str]:

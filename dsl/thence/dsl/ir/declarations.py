@@ -552,7 +552,9 @@ class Clause:
 class Link(Declaration):
     """`conforms PROTOCOL to MACHINE`; `scopes` says where it is checked; the machine takes `internal` by itself.
 
-    `invariants` are true of the states of both after each step of the protocol.
+    `invariants` are true of the states of both after each step of the protocol; those that `between` names are not
+    claimed at the heads of loops inside a step. `delivered_by` names the machine's statement by which the protocol
+    delivers each message in the end.
     """
 
     protocol: Protocol
@@ -562,6 +564,12 @@ class Link(Declaration):
     expects: tuple[Expectation, ...]
     internal: tuple[str, ...] = field(default=(), kw_only=True)
     invariants: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
+    between: frozenset[str] = field(default=frozenset(), kw_only=True)
+    delivered_by: str | None = field(default=None, kw_only=True)
+
+    def claimed(self, *, inside: bool) -> tuple[NamedFormula, ...]:
+        """The invariants between two steps, or those that are true `inside` a step, too, at the heads of loops."""
+        return tuple(each for each in self.invariants if not (inside and each.name in self.between))
 
 
 @dataclass(frozen=True, slots=True)

@@ -493,9 +493,20 @@ class Builder(ScenarioBuilder):
             pick(block.items, Expect),
             block.names("internal"),
             block.stated("invariant"),
+            block.stated("between"),
+            block.names("delivered"),
             doc=block.doc,
             span=extent(c),
         )
+
+    def between_steps(self, c: Children) -> Stated:
+        body: FormulaBody = c[-1]
+        span = extent(c)
+        return Stated("between", Formula(c[2], body.body, body.doc, span=span), span=span)
+
+    def delivered_by(self, c: Children) -> NameList:
+        """`eventually delivered by NAME`."""
+        return NameList("delivered", (c[-1],), span=extent(c))
 
     def message_clause(self, c: Children) -> Clause:
         """`causal_send(m) is t(m)`, `deliver m is t(m)`."""

@@ -182,6 +182,7 @@ CODES: dict[str, str] = {
     "E0641": "Two statements of a subject, or two declarations of a file, have the same name.",
     "E0642": "A relation or function of a machine is changed by no transition, and is not declared as a constant.",
     "E0643": "A transition changes a constant.",
+    "E0644": "A link says `eventually delivered by` of what its machine or protocol does not state.",
     # W09xx: warnings
     "W0901": "A state variable is never used.",
     "W0902": "A packet kind is never sent.",

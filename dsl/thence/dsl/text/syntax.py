@@ -485,7 +485,8 @@ class Conforms(Declaration):
     """`conforms PROTOCOL to MACHINE in SCOPE, ...:`; its name is `PROTOCOL to MACHINE`.
 
     `scopes` says where it is checked; `internal` are transitions that the machine takes by itself after each event.
-    `invariants` are about the states of both.
+    `invariants` are about the states of both, and so are those `between` steps. `delivered_by` names the statements of
+    the machine by which each message is delivered in the end, one for each line.
     """
 
     protocol: Name
@@ -495,6 +496,8 @@ class Conforms(Declaration):
     expects: tuple[Expect, ...] = ()
     internal: tuple[Name, ...] = ()
     invariants: tuple[Formula, ...] = ()
+    between: tuple[Formula, ...] = ()
+    delivered_by: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,9 @@ class _Printer:
             case syntax.Scope() as s:
                 return [*s.settings, *s.expects]
             case syntax.Conforms() as c:
-                return [*c.clauses, *_listed("internal", c.internal), *_stated("invariant", c.invariants), *c.expects]
+                items = [*c.clauses, *_listed("internal", c.internal), *_stated("invariant", c.invariants)]
+                items += [*_stated("between steps", c.between), *_listed("eventually delivered by", c.delivered_by)]
+                return [*items, *c.expects]
             case syntax.Mutant() as m:
                 items = [
                     *_listed("network", m.network),

@@ -33,7 +33,7 @@ from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.solver_results import Note, programs, proof_objects, solve
 from thence.proofs.certificate.statement import Statement, obligations_of, stated, statement_of
 from thence.proofs.certificate.trust_base import trust_base
-from thence.proofs.refinement.carried import OF_DELIVERIES, carried
+from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, carried
 from thence.proofs.solving.assessment import MOVES, POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.spec.user_error import UserError

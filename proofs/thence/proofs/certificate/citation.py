@@ -61,7 +61,7 @@ def _evidence(statement: CertifiedStatement) -> str:
     """What the verdict rests on, in numbers."""
     count = len(statement.obligations)
     if statement.rests_on:
-        return " and ".join(f"{kind} {_plain(subject)}" for kind, subject, _ in statement.rests_on)
+        return " and ".join(dict.fromkeys(f"{kind} {_plain(subject)}" for kind, subject, _ in statement.rests_on))
     if count:
         return f"{count} proof obligation{'s' if count > 1 else ''}"
     if statement.verdict is Verdict.REFUTED:

@@ -40,7 +40,7 @@ from thence.proofs.machine.step_prover import WITNESS, step_goals, step_statemen
 from thence.proofs.machine.transitions import actions
 from thence.proofs.machine.witness import witness_goals, witness_shows
 from thence.proofs.prove import proofs_by
-from thence.proofs.refinement.carried import OF_DELIVERIES, carried
+from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, carried
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

@@ -14,7 +14,7 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
-from thence.proofs.certificate.ids.link_id import carried_id, link_id
+from thence.proofs.certificate.ids.link_id import carried_id, link_id, progress_id
 from thence.proofs.certificate.ids.statement_id import machine_statement_id, theorem_id
 from thence.proofs.certificate.manifest import LIMITS, Key, Shows
 from thence.proofs.logic.formula import free_locals
@@ -25,8 +25,18 @@ from thence.proofs.machine.step_prover import WITNESS, step_statements
 from thence.proofs.machine.step_statements import no_deadlock
 from thence.proofs.machine.transitions import actions, axiom_faults
 from thence.proofs.machine.witness import witness_shows
-from thence.proofs.prove import expected_names, is_claimed, link_statement
-from thence.proofs.refinement.carried import OF_DELIVERIES, carries, carrying
+from thence.proofs.prove import expected_names, is_claimed
+from thence.proofs.refinement.carrying.progress import conditions
+from thence.proofs.refinement.carrying.properties import (
+    DELIVERED,
+    OF_DELIVERIES,
+    carries,
+    carrying,
+    link_statement,
+    own_statement,
+    progress_statement,
+    rests_on,
+)
 from thence.proofs.refinement.premises import premises
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof, RunEvidence
 from thence.proofs.solving.finite_models import Model
@@ -51,16 +61,31 @@ class Subject:
         if self.theorem is not None:
             return theorem_id(self.theorem)
         if self.link is not None:
-            return link_id(self.link) if self.machine is None else carried_id(self.link, self.machine, self.name)
+            if self.machine is None:
+                return progress_id(self.link) if self.is_progress else link_id(self.link)
+            return carried_id(self.link, self.machine, self.name, self.own)
         assert self.machine is not None
         return machine_statement_id(self.machine, self.name)
 
     @property
     def rests_on(self) -> tuple[Key, ...]:
-        """The statements from which a property of a protocol follows; none, of any other statement."""
-        if self.link is None or self.machine is None:
+        """The statements from which a property of a protocol follows, or that it presupposes; none, of any other."""
+        if self.link is None:
             return ()
-        return ("machine", self.machine.name, self.name), ("link", self.link.name, link_statement(self.link))
+        if self.machine is None:
+            return (("link", self.link.name, link_statement(self.link)),) if self.is_progress else ()
+        return rests_on(self.link, self.name)
+
+    @property
+    def is_progress(self) -> bool:
+        """Whether it is what a protocol's fair runs do for its machine."""
+        return self.link is not None and self.machine is None and self.name == progress_statement(self.link)
+
+    @property
+    def own(self) -> str:
+        """The machine's statement from which a protocol has a property."""
+        assert self.link is not None
+        return own_statement(self.link, self.name) or ""
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -112,6 +137,7 @@ def stated(specification: ir.Specification) -> tuple[Key, ...]:
             found.extend(("mutant", mutant.subject, name) for name in named)
     claimed = [link for link in specification.links if is_claimed(link)]
     found.extend(("link", link.name, link_statement(link)) for link in claimed)
+    found.extend(("link", link.name, progress_statement(link)) for link in claimed if link.delivered_by is not None)
     found.extend(
         ("link", link.protocol.name, name) for link in claimed for name in OF_DELIVERIES if carries(link, name)
     )
@@ -136,7 +162,8 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
     subject = subject_of(specification, result.kind, result.subject, result.name)
     if subject is None:
         return None
-    if subject.rests_on and subject.link is not None and result.facts["link"] != subject.link.name:
+    carried = subject.link is not None and subject.machine is not None
+    if carried and subject.link is not None and result.facts["link"] != subject.link.name:
         return None  # the protocol has it by another link, too
     machine = subject.machine if subject.link is None else subject.link.machine
     if machine is not None and axiom_faults(machine):
@@ -189,7 +216,8 @@ def subject_of(specification: ir.Specification, kind: str, subject: str, name: s
             link = next((each for each in specification.links if each.name == subject), None)
             if link is None:
                 return _carried(specification, subject, name)
-            return None if link_statement(link) != name else Subject(None, None, name, link)
+            names = (link_statement(link), *((progress_statement(link),) if link.delivered_by is not None else ()))
+            return Subject(None, None, name, link) if name in names else None
         case _:
             mutant, _, stated = name.partition(": ")
             found = next((e for e in specification.mutants if (e.subject, e.name) == (subject, mutant)), None)
@@ -226,7 +254,9 @@ def _said(subject: Subject) -> tuple[str, ...]:
         proved = (f"prove {each.name}: {show_expression(each.body)}" for each in theorem.prove)
         return (*assumed, *proved)
     if subject.link is not None:
-        return _said_of_link(subject.link) if subject.machine is None else _said_of_protocol(subject)
+        if subject.machine is not None:
+            return _said_of_protocol(subject)
+        return _said_of_progress(subject.link) if subject.is_progress else _said_of_link(subject.link)
     assert subject.machine is not None
     if subject.name == VACUITY:
         also = f", and in one {POSSIBLE}" if subject.machine.delivery != "off" else ""
@@ -245,10 +275,20 @@ def _said_of_link(link: ir.Link) -> tuple[str, ...]:
     return (stated, *_rests_on(link), *(f"clause: {_clause(each)}" for each in link.clauses))
 
 
-def _rests_on(link: ir.Link) -> Iterator[str]:
+def _said_of_progress(link: ir.Link) -> tuple[str, ...]:
+    """The statement, what its runs are fair to, and the systems and axioms that it rests on."""
+    fair = ", ".join(link.protocol.fairness) or "every packet and timer"
+    stated = (
+        f"in every run of {link.protocol.name} that is fair to {fair}, seen as a run of {link.machine.name}, "
+        f"no step that {link.delivered_by} waits for stays enabled for ever without being taken"
+    )
+    return (stated, *_rests_on(link, delivered=True), f"by the link {link.name}, sha256:{link_id(link)}")
+
+
+def _rests_on(link: ir.Link, *, delivered: bool = False) -> Iterator[str]:
     found = premises(link)
     where, assumed = LIMITS
-    yield from (f"{where}{said}" for said in found.systems.words())
+    yield from (f"{where}{said}" for said in (conditions(link) if delivered else found.systems.words()))
     yield from (f"{assumed}{each.name}: {show_expression(each.body)}" for each in found.assumed)
 
 
@@ -259,10 +299,11 @@ def _said_of_protocol(subject: Subject) -> tuple[str, ...]:
     runs = f"every run of {link.protocol.name} among any number of processes, with any number of messages"
     return (
         f"in {runs}, {subject.name}: the link makes its sends and deliveries those of a run of {machine.name}",
-        *_rests_on(link),
-        *(f"machine {machine.name}: {said}" for said in _said_of_machine(machine, subject.name)),
-        f"by the statement of {machine.name}, sha256:{machine_statement_id(machine, subject.name)}",
+        *_rests_on(link, delivered=subject.name == DELIVERED),
+        *(f"machine {machine.name}: {said}" for said in _said_of_machine(machine, subject.own)),
+        f"by the statement of {machine.name}, sha256:{machine_statement_id(machine, subject.own)}",
         f"by the link {link.name}, sha256:{link_id(link)}",
+        *((f"by the progress of the link, sha256:{progress_id(link)}",) if subject.name == DELIVERED else ()),
     )
 
 

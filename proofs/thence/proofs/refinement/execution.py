@@ -362,8 +362,8 @@ class Execution(Entrywise):
         then(restored(known.where("no other round", opposite(test.term)), path))
 
     def _is_denied(self, test: ir.Expr) -> bool:
-        """Whether an invariant says of each process that the test is false."""
-        return any(_denies(one.body, test) for one in self.link.invariants)
+        """Whether an invariant says of each process that the test is false, also where a loop begins."""
+        return any(_denies(one.body, test) for one in self.link.claimed(inside=True))
 
     def _unroll(self, statement: ir.While, path: Path, then: Then, back: Then, depth: int, left: int) -> None:
         test = self._value(path, statement.condition)
@@ -408,12 +408,12 @@ class Execution(Entrywise):
         known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
         in_flight = (*place_facts(state), *facts_of_flight(self.link.protocol, state)) if found.kinds else ()
         facts = (*facts_of_new(self.link, version, found.variables), *in_flight)
-        invariants = (*self.invariants(state), *self.invariants_of_self(state))
+        invariants = (*self.invariants(state, inside=True), *self.invariants_of_self(state))
         conditions = (*path.conditions, *invariants, *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions)
 
     def _keeps(self, path: Path, line: int) -> None:
-        for goal, claim in self.kept(path.state):
+        for goal, claim in self.kept(path.state, inside=True):
             self._check(f"the loop on line {line} keeps {goal.name}", path, goal.body, claim=claim)
 
     def _for(self, statement: ir.For, path: Path, then: Then, back: Then, depth: int) -> None:

@@ -147,25 +147,23 @@ class Following:
         if self.link.protocol.network.tree:
             self._check(f"no fault on line {line}", path, is_linked(SELF, to), more)
 
-    def invariants(self, state: State) -> tuple[ir.NamedFormula, ...]:
-        """The invariants of the link in a state: each has a value, and is true."""
-        return tuple(
-            ir.NamedFormula(one.name, Evaluation(self.link.protocol, state, prefix="i").formula(one.body))
-            for one in self.link.invariants
-        )
+    def invariants(self, state: State, *, inside: bool = False) -> tuple[ir.NamedFormula, ...]:
+        """The invariants of the link in a state: each has a value, and is true. `inside`: see `kept`."""
+        return tuple(goal for goal, _ in self.kept(state, inside=inside))
 
-    def kept(self, state: State) -> Iterator[tuple[ir.NamedFormula, Kept]]:
-        """The invariants of the link in a state, as goals."""
-        for goal, invariant in zip(self.invariants(state), self.link.invariants, strict=True):
-            yield goal, Kept(invariant, state)
+    def kept(self, state: State, *, inside: bool = False) -> Iterator[tuple[ir.NamedFormula, Kept]]:
+        """The invariants of the link in a state, as goals; `inside` a step without those that are for between steps."""
+        for one in self.link.claimed(inside=inside):
+            said = Evaluation(self.link.protocol, state, prefix="i").formula(one.body)
+            yield ir.NamedFormula(one.name, said), Kept(one, state)
 
     def invariants_of_self(self, state: State) -> tuple[ir.NamedFormula, ...]:
-        """What the invariants say where one of their processes is the one that takes the step.
+        """What the invariants say inside a step where one of their processes is the one that takes it.
 
         They follow from the invariants, and spare a solver to find that its variables are those of any process.
         """
         found: list[ir.NamedFormula] = []
-        for one in self.link.invariants:
+        for one in self.link.claimed(inside=True):
             for said in _of_self(one.body):
                 formula = Evaluation(self.link.protocol, state, prefix="i").formula(said)
                 found.append(ir.NamedFormula(f"{one.name} of self", formula))

@@ -119,7 +119,7 @@ def _pushed(shape: Shape, item: Shape) -> Shape:
 
 def _popped(shape: Shape) -> Shape:
     assert isinstance(shape, Window)
-    return replace(shape, first=ir.Arithmetic(NAT, "+", shape.first, ir.Literal_(NAT, 1)))
+    return replace(shape, first=ir.Arithmetic(NAT, "+", shape.first, ir.Literal_(NAT, 1)), members=None)
 
 
 def _with_member(shape: Shape, item: tuple[Term, ...], *, there: bool) -> Shape:

@@ -11,7 +11,7 @@ whose number the text gives it. On a tree network the tree decides, see NOTE(tre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import assert_never
@@ -32,6 +32,7 @@ from thence.proofs.logic.formula import (
     holds,
     implies,
     local,
+    map_children,
     negation,
     outer_foralls,
     substitute,
@@ -269,7 +270,7 @@ def claims(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Claimed, 
     if refused:
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
     base = Execution(link, any_state(link), known)
-    facts = (*_known(link, known, base), *base.invariants(base.before))
+    facts = facts_between_steps(link, known).known
     make = _Maker(link)
     found = [*map(Claimed, _of_axioms(make)), *_initially(make)]
     for name, state, conditions in network_steps(link):
@@ -295,6 +296,21 @@ def _known(link: ir.Link, known: tuple[ir.NamedFormula, ...], base: Execution) -
     return (*setting(link), *known, *by_definition)
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a link between two steps of the protocol, in any state; `make` makes obligations about it."""
+
+    state: State
+    known: tuple[ir.NamedFormula, ...]
+    make: Callable[[str, Sequence[ir.NamedFormula], Term], Obligation]
+
+
+def facts_between_steps(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> Facts:
+    """The same that `claims` takes for granted where a step begins. Raises: Unsupported."""
+    base = Execution(link, any_state(link), known)
+    return Facts(base.before, (*_known(link, known, base), *base.invariants(base.before)), _Maker(link).obligation)
+
+
 def consequences(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
     """For each invariant of the link, that it follows from those before it. Raises: Unsupported."""
     base = Execution(link, any_state(link), known)
@@ -312,12 +328,46 @@ def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...]) ->
     """All ways through a handler, each to its end, where the invariants are checked."""
     execution = Execution(link, cause.path.state if cause.handler is None else any_state(link), known)
 
+    at_first = {one.name: one.body for one in execution.invariants(any_state(link)) if one.name in link.between}
+
+    def parts_of(goal: ir.NamedFormula) -> tuple[Term, ...]:
+        known = at_first.get(goal.name)
+        return (goal.body,) if known is None else _of_self_and_others(goal.body, known)
+
     def end(path: Path) -> None:
         for goal, claim in execution.kept(path.state):
-            execution.checks.append(Check(f"keeps {goal.name}", path.conditions, goal.body, claim))
+            for part in parts_of(goal):
+                execution.checks.append(Check(f"keeps {goal.name}", path.conditions, part, claim))
 
     through(execution, cause, end)
     return execution
+
+
+def _of_self_and_others(goal: Term, known: Term) -> tuple[Term, ...]:
+    """What a goal about each process says of the one that takes the step, and of all others; `known`: before the step.
+
+    What is only between steps is not known at the head of a loop, so solvers need the two apart. Where a goal is about
+    nothing but the variables of its process, it says of all others what is known.
+    """
+    variables, body = outer_foralls(goal)
+    if not variables or variables[0].type != PROCESS:
+        return (goal,)
+    first, *rest = variables
+    own = substitute(body, {first.name: SELF})
+    others = _of_another(goal, local(first))
+    if others == known:
+        if own == substitute(outer_foralls(known)[1], {first.name: SELF}):
+            return (known,)
+    else:
+        others = forall(variables, implies(negation(equal(local(first), SELF)), outer_foralls(others)[1]))
+    return forall(rest, own), others
+
+
+def _of_another(formula: Term, process: Term) -> Term:
+    """The formula where the process is not SELF."""
+    if isinstance(formula, ir.Conditional) and formula.condition == equal(process, SELF):
+        return _of_another(formula.otherwise, process)
+    return map_children(formula, lambda part: _of_another(part, process))
 
 
 def through(execution: Execution, cause: Cause, end: object) -> None:

@@ -102,6 +102,8 @@ class Window:
     """What a step has pushed. `at` knows it, too, but a solver finds it sooner where it has a name."""
     before: tuple[Term, Callable[[Term], Shape]] | None = None
     """`next` and `at` before that."""
+    members: Callable[[Callable[[Term, Shape], Shape]], tuple[Group, ...]] | None = None
+    """The elements as `groups` gives them, where they have names that a solver finds sooner than `at`."""
 
     @property
     def older(self) -> tuple[Term, Callable[[Term], Shape]]:
@@ -110,6 +112,8 @@ class Window:
 
     def groups(self, item: Callable[[Term, Shape], Shape]) -> tuple[Group, ...]:
         """The elements; `item` is given the number and the element."""
+        if self.members is not None:
+            return self.members(item)
         last, at = self.older
 
         def old(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
@@ -338,6 +342,8 @@ def merged(condition: Term, then: Shape, otherwise: Shape) -> Shape:
                 conditional(condition, then.next, otherwise.next),
                 lambda index: merged(condition, then.at(index), otherwise.at(index)),
             )
+            if then.members is not None or otherwise.members is not None:
+                return replace(whole, members=lambda item: _of_either(condition, then, otherwise, item))
             pushed = [replace(each, condition=conj((condition, each.condition))) for each in then.pushed]
             denied = negation(condition)
             pushed += [replace(each, condition=conj((denied, each.condition))) for each in otherwise.pushed]
@@ -355,6 +361,14 @@ def merged(condition: Term, then: Shape, otherwise: Shape) -> Shape:
             )
         case _:
             raise AssertionError((then, otherwise))
+
+
+def _of_either(
+    condition: Term, then: Window, otherwise: Window, item: Callable[[Term, Shape], Shape]
+) -> tuple[Group, ...]:
+    """The elements of one window where the condition is true, and of another where it is false."""
+    here = (limited(group, condition) for group in then.groups(item))
+    return (*here, *(limited(group, negation(condition)) for group in otherwise.groups(item)))
 
 
 def equality(left: Shape, right: Shape, type_: Type, names: Names) -> Term:
@@ -586,11 +600,25 @@ def without_entry(shape: Table, key: tuple[Term, ...], value: Type) -> Table:
 
 
 def without_element(shape: Window, index: Term) -> Window:
-    """A queue without the element of this number: those behind it move up."""
+    """A queue without the element of this number: those behind it move up. Quantifiers know the old places."""
     one = ir.Literal_(NAT, 1)
 
     def at(number: Term) -> Shape:
         before = ir.Comparison(BOOL, "<", number, index)
         return merged(before, shape.at(number), shape.at(ir.Arithmetic(NAT, "+", number, one)))
 
-    return Window(shape.first, ir.Arithmetic(NAT, "-", shape.next, one), at)
+    def members(item: Callable[[Term, Shape], Shape]) -> tuple[Group, ...]:
+        def left(group: Group) -> Group:
+            def its(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
+                there, pair = group.item(terms)
+                assert isinstance(pair, Parts)
+                element, number = pair.fields[0], term_of(pair.fields[1])
+                behind = ir.Arithmetic(NAT, "-", number, one)
+                now = conditional(ir.Comparison(BOOL, "<", number, index), number, behind)
+                return conj((there, negation(alike(number, index)))), item(now, element)
+
+            return Group(group.types, its)
+
+        return tuple(map(left, shape.groups(lambda number, element: Parts((element, Leaf(number))))))
+
+    return Window(shape.first, ir.Arithmetic(NAT, "-", shape.next, one), at, members=members)

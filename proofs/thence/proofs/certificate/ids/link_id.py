@@ -32,9 +32,19 @@ def link_id(link: ir.Link) -> str:
     )
 
 
-def carried_id(link: ir.Link, machine: ir.Machine, name: str) -> str:
-    """The id of the statement that the protocol of the link has a property, by it and the machine's statement."""
-    parts = {"link": link_id(link), "machine": machine_statement_id(machine, name)}
+def progress_id(link: ir.Link) -> str:
+    """The id of the statement that fair runs of the protocol do what a statement of the machine waits for."""
+    assert link.delivered_by is not None
+    parts = {"link": link_id(link), "machine": machine_statement_id(link.machine, link.delivered_by)}
+    fairness: Form = ["weakly" if link.protocol.weakly else "strongly", *sorted(link.protocol.fairness)]
+    return digest({"progress": parts, "fairness": fairness})
+
+
+def carried_id(link: ir.Link, machine: ir.Machine, name: str, own: str) -> str:
+    """The id of the statement that the protocol of the link has a property, by it and the machine's statement `own`."""
+    parts = {"link": link_id(link), "machine": machine_statement_id(machine, own)}
+    if name != own:
+        parts["progress"] = progress_id(link)
     return digest({"protocol": protocol_form(link.protocol), "property": name, **parts})
 
 

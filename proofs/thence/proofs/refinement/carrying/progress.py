@@ -1,0 +1,202 @@
+"""What a protocol's fair runs do for a machine: what its `eventually` statement waits for happens there, too.
+
+NOTE(progress): a statement of the machine says that each message is delivered in runs that are weakly fair to its
+steps. A proved link says that each run of the protocol is a run of the machine. What is left to show is that a step
+that the statement waits for, enabled between the steps of the protocol, does not stay enabled for ever without being
+taken, where every packet in flight arrives in the end. So, between steps, while the statement is pending, the step is
+left, and it is enabled, one of these is to be in flight:
+
+1. a packet whose arrival is this step of the machine, by a clause of the link;
+2. a packet that carries the message of the step, of a kind that is sent only when its message is, by its sender.
+
+Packets of the first kind settle it when they arrive. Of the second kind there are finitely many for a message, all in
+flight at once when it is sent, so that at some moment between steps none is left. A step for which neither is possible
+is to be enabled never between steps: the protocol takes it at once. docs/explanation/liveness.md has the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from thence.dsl import ir
+from thence.dsl.ir.machine_builtins import rigid_symbols
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.types import MESSAGE
+from thence.proofs.logic.formula import FALSE, Unsupported, conj, disj, equal, exists, holds, local, negation
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
+from thence.proofs.machine.leads_to import Pursuit, Step, pursuit
+from thence.proofs.refinement.drawing import reader_of
+from thence.proofs.refinement.expressions import Evaluation
+from thence.proofs.refinement.failure import failure_of
+from thence.proofs.refinement.obligations import Claimed, Facts, facts_between_steps
+from thence.proofs.refinement.premises import premises
+from thence.proofs.refinement.shapes import Shape, Term, term_of
+from thence.proofs.refinement.states import flying_name, packet_sort, receiver_of, said_of
+from thence.proofs.solving.assessment import Assessment, unknown
+from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
+from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
+from thence.proofs.solving.session import ProofSession
+from thence.spec.verdict import Verdict
+from thence.spec.words import counted
+
+_LOOPS_END = "each loop comes to its end"
+
+
+def conditions(link: ir.Link) -> tuple[str, ...]:
+    """For which systems it is shown: those of the link, and where loops end, which is not shown."""
+    protocol = link.protocol
+    loops = any(isinstance(node, ir.While) for node in nodes((protocol.handlers, protocol.procedures)))
+    return (*premises(link).systems.words(), *((_LOOPS_END,) if loops else ()))
+
+
+def prove_progress(
+    session: ProofSession, link: ir.Link, inductive: InductiveSet | None, shown: Assessment
+) -> Assessment:
+    """The assessment of what the link's machine waits for; `shown` is that of the link, on which it rests.
+
+    Nothing is refuted here: a state in which an obligation fails need not be reachable.
+    """
+    facts: dict[str, Any] = {"property": "delivered", "machine": link.machine.name, "statement": link.delivered_by}
+    if inductive is None or shown.verdict is not Verdict.PROVED:
+        return unknown("the link itself is not proved", facts)
+    facts |= {"assumes": shown.facts["assumes"]} if "assumes" in shown.facts else {}
+    if said := conditions(link):
+        facts["where"] = list(said)
+    known = tuple(each.formula for each in proved_conjuncts(link.machine, inductive))
+    try:
+        found = progress_obligations(link, known)
+    except Unsupported as reason:
+        return unknown(str(reason), facts)
+    done = session.discharge(found, look_for_models=False)
+    open_ = [each for each in done if not each.proved]
+    if open_:
+        return _not_proved(session, link, open_, facts)
+    everything = (*inductive.discharges, *done)
+    facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
+    waits = f"nothing that `{link.delivered_by}` waits for stays enabled for ever where every packet arrives in the end"
+    text = f"{waits}: {counted(len(found), 'obligation')}"
+    proved = Assessment(Verdict.PROVED, level_of(everything), facts, text, "", everything)
+    return with_fragment(proved, found) if session.options.fragment else proved
+
+
+def _not_proved(session: ProofSession, link: ir.Link, open_: Sequence[Discharge], facts: dict[str, Any]) -> Assessment:
+    """The first obligation that is open, with a state between steps in which it fails if there is one."""
+    first = open_[0].obligation
+    others = f", and {counted(len(open_) - 1, 'other')}" if len(open_) > 1 else ""
+    reason = f"not proved: {first.name}{others}"
+    model = session.countermodel(first)
+    if model is None:
+        return undecided(reason, facts, reason, [diagnose(session.silent(), open_[0])])
+    failure = failure_of(link, Claimed(first), reader_of(model))
+    lines = [reason, f"`{first.name}` fails in this state, which need not be reachable:", *failure.text()]
+    return unknown(reason, {**facts, "fails": failure.to_json()}, "\n".join(lines))
+
+
+def progress_obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
+    """What is to be shown: see NOTE(progress). `known`: the proved invariants of the machine. Raises: Unsupported."""
+    if link.protocol.network.lossy:
+        raise Unsupported("packets of this network may be lost, and then need not arrive")
+    facts = facts_between_steps(link, known)
+    claim = _statement(link)
+    each_step = (_on_its_way(link, claim, step, facts) for step in claim.steps)
+    return (_undelivered_is_pending(link, claim, facts), *each_step)
+
+
+def _statement(link: ir.Link) -> Pursuit:
+    statement = next(each for each in link.machine.eventually if each.name == link.delivered_by)
+    return pursuit(link.machine, statement)
+
+
+def _undelivered_is_pending(link: ir.Link, claim: Pursuit, facts: Facts) -> Obligation:
+    """While a message that was sent is not delivered, the statement is pending: then it says that it is delivered."""
+    message, *rest = (local(each) for each in claim.parameters)
+    there = [holds("sent", message), *(holds("to", message, process) for process in rest)]
+    undelivered = conj((*there, negation(holds("delivered", message, *rest))))
+    known = (*facts.known, ir.NamedFormula("sent and not delivered", undelivered))
+    return facts.make(f"{claim.name} is pending while a message is not delivered", known, claim.pending)
+
+
+def _on_its_way(link: ir.Link, claim: Pursuit, step: Step, facts: Facts) -> Obligation:
+    """A packet is in flight that brings the step about, wherever it is enabled between steps and waited for."""
+    known = (
+        *facts.known,
+        ir.NamedFormula("pending", claim.pending),
+        ir.NamedFormula("left", step.left),
+        ir.NamedFormula("enabled", step.enabled),
+    )
+    goal = disj(_packets(link, step, facts))
+    return facts.make(f"{step.words} of {claim.name} does not stay enabled", known, goal)
+
+
+def _packets(link: ir.Link, step: Step, facts: Facts) -> Iterator[Term]:
+    """For each kind of packets that brings the step about, that such a packet is in flight."""
+    protocol = link.protocol
+    fair = protocol.fairness
+    for kind in protocol.packets:
+        if fair and "receive" not in fair and kind.name not in fair:
+            continue
+        packet = ir.Variable(f"#packet {kind.name}", packet_sort(kind))
+        flying = holds(flying_name(kind.name), local(packet))
+        ways = disj((_is_the_step(link, kind, packet, step, facts), _carries_its_message(protocol, kind, packet, step)))
+        if ways != FALSE:
+            yield exists((packet,), conj((flying, ways)))
+
+
+def _is_the_step(link: ir.Link, kind: ir.PacketKind, packet: ir.Variable, step: Step, facts: Facts) -> Term:
+    """The packet's arrival is the step, whenever it comes: the clause speaks of the packet alone."""
+    for clause in link.clauses:
+        if (clause.event, clause.kind) != ("receive", kind.name) or clause.when is not None or len(clause.targets) != 1:
+            continue
+        (target,) = clause.targets
+        arguments = [each for each in target.arguments if each is not None]
+        if target.transition != step.action.name or len(arguments) < len(target.arguments):
+            continue
+        if not all(_is_fixed(each, link.machine) for each in arguments):
+            continue
+        value = said_of(kind, local(packet))
+        names: dict[str, Shape] = {one.name: shape for one, shape in zip(clause.parameters, value.fields, strict=False)}
+        if clause.peer is not None:
+            names[clause.peer] = value.fields[-2]
+        evaluation = Evaluation(link.protocol, facts.state, own=receiver_of(value), locals=names, prefix="t")
+        found = [evaluation.value(each) for each in arguments]
+        same = (equal(term_of(one.shape), other) for one, other in zip(found, step.arguments, strict=True))
+        return conj((*(one.defined for one in found), *same))
+    return FALSE
+
+
+def _is_fixed(argument: ir.Expr, machine: ir.Machine) -> bool:
+    """Whether it has the same value in every state: it speaks of the packet, its ends, and what never changes."""
+    for node in nodes(argument):
+        if isinstance(node, ir.StateOf | ir.Quantified):
+            return False
+        if isinstance(node, ir.Apply) and node.symbol not in rigid_symbols(machine.delivery):
+            return False
+    return True
+
+
+def _carries_its_message(protocol: ir.Protocol, kind: ir.PacketKind, packet: ir.Variable, step: Step) -> Term:
+    """The packet carries a message that the step is about, and no other step sends such packets again."""
+    if kind.carries is None or protocol.network.duplicating or not is_sent_once(protocol, kind):
+        return FALSE
+    carried = term_of(said_of(kind, local(packet)).fields[kind.carries])
+    return disj(equal(carried, argument) for argument in step.arguments if argument.type == MESSAGE)
+
+
+def is_sent_once(protocol: ir.Protocol, kind: ir.PacketKind) -> bool:
+    """Whether packets of this kind are sent only in the step in which their message is: by its handler's own name."""
+    assert kind.carries is not None
+    own = next((each for each in protocol.handlers if each.event == "causal_send"), None)
+    others = (protocol.procedures, *(each.body for each in protocol.handlers if each is not own))
+    if own is None or any(isinstance(node, ir.Send) and node.kind == kind.name for node in nodes(others)):
+        return False
+    (message,) = own.parameters
+    if any(getattr(node, "name", None) == message.name for node in nodes(own.body) if not isinstance(node, ir.Local)):
+        return False  # another thing has its name somewhere in the handler
+    sends = [node for node in nodes(own.body) if isinstance(node, ir.Send) and node.kind == kind.name]
+    return all(_names(each.arguments[kind.carries], message) for each in sends)
+
+
+def _names(expr: ir.Expr, variable: ir.Variable) -> bool:
+    return isinstance(expr, ir.Local) and expr.name == variable.name

@@ -1,0 +1,108 @@
+"""What a protocol has since its machine has it: properties of what is sent and delivered, where the link is proved.
+
+NOTE(carried): each run of the protocol, seen as its sends and deliveries, is one of the machine, if the link is proved
+and says of each send and each delivery that it is the machine's own. So what is true of these in every run of the
+machine is true of them in every run of the protocol, with as many processes and messages. That each message is
+delivered needs one more proof, that fair runs of the protocol do what the machine's statement waits for, see
+NOTE(progress). The level is the lowest of these proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from thence.dsl import ir
+from thence.proofs.solving.assessment import Assessment, Proof
+from thence.spec.verdict import Kind, Level, Result, Verdict
+
+DELIVERED = "delivered"
+"""Each message is delivered, in every fair run."""
+
+OF_DELIVERIES = ("causal", "fifo", "total_order", "at_most_once", "no_creation", DELIVERED)
+"""The properties that are about sends and deliveries alone."""
+
+OWN = ("causal_send", "deliver")
+"""The events that have to be the machine's own."""
+
+
+def link_statement(link: ir.Link) -> str:
+    """The name of a link's result."""
+    return f"every event is enabled in {link.machine.name}"
+
+
+def progress_statement(link: ir.Link) -> str:
+    """The name of the result that the protocol's fair runs do what the machine's statement waits for."""
+    return f"what {link.delivered_by} waits for happens"
+
+
+def own_statement(link: ir.Link, name: str) -> str | None:
+    """The statement of the machine from which the protocol has a property."""
+    return link.delivered_by if name == DELIVERED else name
+
+
+def carries(link: ir.Link, name: str) -> bool:
+    """Whether both state the property, and the protocol has it if the machine has it and the link is proved."""
+    if name == DELIVERED:
+        stated = link.delivered_by is not None
+    else:
+        named = {invariant.name for invariant in link.machine.invariants}
+        stated = name in link.protocol.properties and name in link.machine.prove and name not in named
+    has_history = name in OF_DELIVERIES and link.machine.delivery != "off"
+    # By E0609, both are the machine's own, of the same message and process, and always; but for `once`.
+    return stated and has_history and not any(clause.once for clause in link.clauses if clause.event in OWN)
+
+
+def rests_on(link: ir.Link, name: str) -> tuple[tuple[Kind, str, str], ...]:
+    """The kinds, subjects and names of the results from which the protocol has a property."""
+    own: tuple[Kind, str, str] = ("machine", link.machine.name, own_statement(link, name) or "")
+    shown: tuple[Kind, str, str] = ("link", link.name, link_statement(link))
+    progress: tuple[Kind, str, str] = ("link", link.name, progress_statement(link))
+    return (own, shown, progress) if name == DELIVERED else (own, shown)
+
+
+def carrying(links: Iterable[ir.Link], protocol: str, name: str) -> ir.Link | None:
+    """The link by which the protocol has the property; of several one whose proof the file claims, if there is one."""
+    able = [link for link in links if link.protocol.name == protocol and carries(link, name)]
+    claimed = [link for link in able if any(each.verdict == "proved" for each in link.expects)]
+    return next(iter((*claimed, *able)), None)
+
+
+def carried(links: Iterable[ir.Link], names: Sequence[str], proofs: Sequence[Proof]) -> Iterator[Proof]:
+    """A proof about each protocol and named property all of whose proofs are among these."""
+    found = {(each.result.kind, each.result.subject, each.result.name): each for each in proofs}
+    for link in links:
+        for name in names:
+            keys = rests_on(link, name) if carries(link, name) else ()
+            if keys and all(key in found for key in keys):
+                yield _proof(link, name, [found[key] for key in keys])
+
+
+def _proof(link: ir.Link, name: str, parts: Sequence[Proof]) -> Proof:
+    """The proof that the protocol has the property, from those of the machine, the link, and its progress."""
+    protocol, machine = link.protocol.name, link.machine.name
+    facts: dict[str, Any] = {"property": name, "machine": machine, "link": link.name}
+    for part in parts[1:]:
+        facts |= {each: part.result.facts[each] for each in ("where", "assumes") if each in part.result.facts}
+    if all(part.result.verdict is Verdict.PROVED for part in parts):
+        said = f"of any number of processes: {machine} has it, and allows each send and delivery of {protocol}"
+        if name == DELIVERED:
+            said += f"; fair runs of {protocol} do what `{link.delivered_by}` of {machine} waits for"
+        if where := facts.get("where"):
+            said += f", where {' and '.join(where)}"
+        if assumes := facts.get("assumes"):
+            axioms = f"{'axiom' if len(assumes) == 1 else 'axioms'} {' and '.join(assumes)}"
+            said += f"; this rests on the {axioms} of {machine}, which nothing shows to be true of {protocol}"
+        level = min(part.result.level for part in parts)
+        every = tuple(each for part in parts for each in part.assessment.discharges)
+        found = Assessment(Verdict.PROVED, level, facts, said, discharges=every)
+    else:
+        own = f"{own_statement(link, name)} of {machine}"
+        words = (own, f"the link to {machine}", progress_statement(link))
+        missing = [said for said, part in zip(words, parts, strict=False) if part.result.verdict is not Verdict.PROVED]
+        facts["unknown"] = f"not proved: {' and '.join(missing)}"
+        found = Assessment(Verdict.UNKNOWN, Level.L0, facts, "")
+    proved = found.verdict is Verdict.PROVED
+    return Proof(
+        Result(name, "link", protocol, found.verdict, found.level, proved, facts=facts, explanation=found.text), found
+    )
