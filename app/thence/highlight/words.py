@@ -39,7 +39,8 @@ ONLY_BEFORE = {
     "after": r"(?= +[A-Za-z_])",
     "ahead": r"(?= *[.,])(?<=\w ahead)",
     "before": r"(?= +[A-Za-z_])",
-    "by": r"(?= +(?:induction|if|while|for)\b)|(?= *:)(?<![;,] by)(?<!\(by)(?<!  by)",
+    "between": r"(?= +steps\b)",
+    "by": r"(?<=delivered by)|(?= +(?:induction|if|while|for)\b)|(?= *:)(?<![;,] by)(?<!\(by)(?<!  by)",
     "causal_send": r"(?=\()(?<=on causal_send)|(?=\(\w+\) +is\b)|(?= *:)(?<=change on causal_send)",
     "change": r"(?= +(?:procedure|transition|on|periodically)\b)",
     "deliver": r"(?= +[A-Za-z_])",
@@ -60,6 +61,7 @@ ONLY_BEFORE = {
     "rest": r"(?<=at rest)",
     "self": r"(?= +sends\b)",
     "starvation": r"(?= +[A-Za-z_])",
+    "steps": r"(?<=between steps)",
     "to": r"(?! *\()",
     "tree": r"(?= +[0-9])",
 }

@@ -82,6 +82,10 @@ KEYWORDS: dict[str, str] = {
     "before it. `forall y in QUEUE. exists x ahead. P`: such an x is in the queue before y.",
     "rest": "`at rest NAME: P`: P is true in every state in which nothing has to happen any more: no packet is in "
     "flight, no timer changes anything, and the application can do nothing that is fair.",
+    "between": "`between steps NAME: P`, in a link: P is true between two steps of the protocol; it need not be at the "
+    "head of a loop inside a step.",
+    "steps": "`between steps NAME: P`, in a link: P is true between two steps of the protocol; it need not be at the "
+    "head of a loop inside a step.",
     "under": "`under fair receive, periodically` says which steps are fair.",
     "fair": "A packet kind is fair if each of its packets arrives in the end.",
     "weakly": "`under weakly fair ...`: what can always happen from some moment on happens.",

@@ -233,6 +233,7 @@ def members_of_link(link: syntax.Conforms, protocol: Members, machine: Members) 
     members.functions.update(machine.values)
     members.statements = {}
     _formulas(members, "invariant", link.invariants)
+    _formulas(members, "between steps", link.between)
     return members
 
 

@@ -375,7 +375,9 @@ class _Names:
                         self.bodies.expression(argument, members, names)
             if clause.when is not None:
                 self.bodies.expression(clause.when, members, names)
-        self._formulas(link.invariants, members_of_link(link, members, found[1] if found is not None else Members()))
+        own = found[1] if found is not None else Members()
+        self._formulas((*link.invariants, *link.between), members_of_link(link, members, own))
+        self._listed(link.delivered_by, own.statements)
         self._expects(link.expects, Members(), link.protocol.text)
 
     def _scenario(self, scenario: syntax.Scenario) -> None:

@@ -57,7 +57,7 @@ class Stable:
 @dataclass(frozen=True, slots=True)
 class HelpStep:
     """Steps that a `leads to` of a machine waits for: `transition(arguments)`, for each value of the variables of which
-    `left` is true. An argument is a variable, a parameter, or a term of what never changes.
+    `left` is true.
     """
 
     transition: str

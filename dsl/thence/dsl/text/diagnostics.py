@@ -143,7 +143,6 @@ CODES: dict[str, str] = {
     "E0522": "A theorem uses a theorem that does not stand before it, or that is not proved.",
     "E0523": "A machine's first values are given by something that changes.",
     "E0530": "A machine's `eventually` waits for a step that is none of its transitions, for a send, or for no step.",
-    "E0531": "An argument of a step that is waited for changes.",
     "E0532": "The steps that are waited for are counted by numbers, or by an order: there may be infinitely many.",
     # E06xx: scopes, links, mutants, expectations, scenarios
     "E0601": "A scope of this name does not exist for the protocol.",

@@ -2,7 +2,7 @@
 
 NOTE(leads-to): a statement has parameters, and steps in an order. Step k is a transition with arguments, for each value
 of its variables of which `left` is true; these are the tuples that are left of step k. The statement is pending where P
-is true and Q is not. Six kinds of obligations, for all reachable states, which the proved invariants describe:
+is true and Q is not. Seven kinds of obligations, for all reachable states, which the proved invariants describe:
 
 1. A step of the machine from a pending state leads to one where P or Q is true.
 2. Where such a step leads to a pending state and adds a tuple to what is left of step k, it takes one from what is left
@@ -12,6 +12,8 @@ is true and Q is not. Six kinds of obligations, for all reachable states, which 
 4. Any other step of the machine keeps step k enabled for a tuple that is left, unless the same is true.
 5. In a pending state some step is enabled for a tuple that is left of it.
 6. Messages that are left of a step have been sent.
+7. Where an argument of step k may change: a step of the machine keeps it for a tuple that is left, unless the same is
+   true. So what stays enabled is one and the same instance of the transition.
 
 Then every run that is weakly fair to these transitions keeps the statement (docs/explanation/liveness.md has the
 proof). 5 may use that what is left is finite, so that if anything is, then something is that comes first in a strict
@@ -36,6 +38,7 @@ from thence.proofs.logic.formula import (
     local,
     negation,
     substitute,
+    symbols_of,
 )
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.obligations import Conjunct, known_facts, signature_of
@@ -141,7 +144,7 @@ def _apart(variable: ir.Variable) -> ir.Variable:
 
 
 def leads_to_obligations(machine: ir.Machine, claim: Pursuit, known: Iterable[Conjunct]) -> tuple[Obligation, ...]:
-    """Obligations 1 to 4, and 6, of NOTE(leads-to)."""
+    """Obligations 1 to 4, 6 and 7, of NOTE(leads-to)."""
     signature, facts = signature_of(machine), known_facts(machine, known)
     pending = ir.NamedFormula("pending", claim.pending)
     found: list[Obligation] = []
@@ -172,6 +175,12 @@ def leads_to_obligations(machine: ir.Machine, claim: Pursuit, known: Iterable[Co
             kept = disj((after(step.enabled, action), less))
             name = f"{action.name} keeps {step.words} enabled"
             add(name, (*hypotheses, left, enabled, *other), kept, free)
+            moving = [each for each in step.arguments if symbols_of(each) & action.changed]
+            if moving:
+                fixed = conj(equal(after(each, action), each) for each in moving)
+                add(
+                    f"{action.name} keeps the arguments of {step.words}", (*hypotheses, left), disj((fixed, less)), free
+                )
     if machine.delivery != "off":
         for step in claim.steps:
             messages = [variable for variable in step.variables if variable.type == MESSAGE]

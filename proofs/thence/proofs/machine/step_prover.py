@@ -296,9 +296,12 @@ def first_of_steps(
 def _needed(
     session: ProofSession, machine: ir.Machine, claim: Pursuit, possible: Sequence[First], known: Sequence[Conjunct]
 ) -> tuple[First, ...]:
-    """As few of these as progress is proved with; all, where it is not."""
-    groups = [*((each,) for each in possible), *combinations(possible, 2), tuple(possible)]
-    attempts = [(tuple[First, ...](), _LITTLE), *((group, effort) for effort in _EFFORT for group in (*groups, ()))]
+    """As few of these as progress is proved with; all, where it is not. Relations come before numbers."""
+    likely = sorted(possible, key=lambda each: each.by_number)
+    few = [*((each,) for each in likely), tuple[First, ...]()]
+    more = [*combinations(likely, 2), tuple(likely)]
+    attempts = [(tuple[First, ...](), _LITTLE)]
+    attempts += [(group, effort) for groups in (few, more) for effort in _EFFORT for group in groups]
     for group, effort in attempts:
         if _easy(session, [progress(machine, claim, group, known)], effort):
             return group

@@ -10,8 +10,6 @@ from thence.dsl.check.terms.environment import declare
 from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.terms.inference import infer_types
 from thence.dsl.check.terms.types import resolve_sort
-from thence.dsl.ir.machine_builtins import built_in_symbols, rigid_symbols
-from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, NAT, PROCESS, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
@@ -28,14 +26,11 @@ def check_leads_to(
     names: dict[str, Span],
 ) -> tuple[ir.LeadsTo, ...]:
     """The typed statements; those with an error are reported and left out. `names` are of the statements so far."""
-    delivery = checker.vocabulary.delivery
-    changed = {symbol.name for symbol in built_in_symbols(delivery)} - rigid_symbols(delivery)
-    changed |= {update.symbol for transition in transitions for update in transition.updates}
     known = {transition.name: transition for transition in transitions}
     found: list[ir.LeadsTo] = []
     for statement in statements:
         declare(statement.formula.name, "`eventually` statement", names, checker.reporter)
-        typed = _LeadsTo(statement, checker, known, frozenset(changed)).checked()
+        typed = _LeadsTo(statement, checker, known).checked()
         if typed is not None:
             found.append(typed)
     return tuple(found)
@@ -49,13 +44,11 @@ class _LeadsTo:
         statement: syntax.LeadsTo,
         checker: ExpressionChecker,
         transitions: Mapping[str, ir.Transition],
-        changed: frozenset[str],
     ) -> None:
         self.statement = statement
         self.outer = checker
         self.reporter = checker.reporter
         self.transitions = transitions
-        self.changed = changed
 
     def checked(self) -> ir.LeadsTo | None:
         before = self.reporter.errors
@@ -158,19 +151,8 @@ class _LeadsTo:
             inner.check(argument, parameter.type, why)
             for argument, parameter in zip(step.arguments, transition.parameters, strict=True)
         ]
-        for argument, written in zip(arguments, step.arguments, strict=True):
-            self.check_fixed(argument, written)
         left = _TRUE if step.left is None else inner.check(step.left, BOOL, "a step is left while a formula is true")
         if left is None or None in arguments or len(variables) != len(step.variables):
             return None
         typed_arguments = tuple(each for each in arguments if each is not None)
         return ir.HelpStep(name, typed_arguments, variables, left, span=step.span)
-
-    def check_fixed(self, argument: ir.Expr | None, written: syntax.Expr) -> None:
-        """An argument is the same in every state: a step that is waited for is one step."""
-        parts = () if argument is None else nodes(argument)
-        spoken = {node.symbol for node in parts if isinstance(node, ir.Apply)}
-        for symbol in sorted(spoken & self.changed):
-            said = f"`{symbol}` changes, so that this is not the same step all the time"
-            note = f"add a variable: `for x while x = ...`, where the formula may speak about `{symbol}`"
-            self.reporter.error("E0531", written.span, said, note)

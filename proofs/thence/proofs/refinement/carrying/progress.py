@@ -27,6 +27,7 @@ from thence.proofs.logic.formula import FALSE, Unsupported, conj, disj, equal, e
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.leads_to import Pursuit, Step, pursuit
+from thence.proofs.refinement.carrying.ending import ends
 from thence.proofs.refinement.drawing import reader_of
 from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.failure import failure_of
@@ -45,10 +46,10 @@ _LOOPS_END = "each loop comes to its end"
 
 
 def conditions(link: ir.Link) -> tuple[str, ...]:
-    """For which systems it is shown: those of the link, and where loops end, which is not shown."""
+    """For which systems it is shown: those of the link, and where loops end of which it is not seen that they do."""
     protocol = link.protocol
-    loops = any(isinstance(node, ir.While) for node in nodes((protocol.handlers, protocol.procedures)))
-    return (*premises(link).systems.words(), *((_LOOPS_END,) if loops else ()))
+    loops = [node for node in nodes((protocol.handlers, protocol.procedures)) if isinstance(node, ir.While)]
+    return (*premises(link).systems.words(), *(() if all(map(ends, loops)) else (_LOOPS_END,)))
 
 
 def prove_progress(

@@ -1,0 +1,224 @@
+"""Delivery is carried from a machine to a protocol: what its proof rests on, and that no run refutes what is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from thence.conformance.mutation.mutants import meaning, specification_mutants
+from thence.dsl import ir
+from thence.dsl.ir.traversal import nodes
+from thence.dsl.load import load_bytes
+from thence.proofs.engines import explore
+from thence.proofs.machine.inductive_set import InductiveSet
+from thence.proofs.machine.prover import proved_set
+from thence.proofs.refinement.carrying.ending import ends
+from thence.proofs.refinement.carrying.progress import conditions, is_sent_once, progress_obligations, prove_progress
+from thence.proofs.refinement.prover import prove_link
+from thence.proofs.solving.assessment import Assessment
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import SolverPool
+from thence.spec.verdict import Verdict
+
+Specify = Callable[[str], ir.Specification]
+
+PROTOCOL = """
+protocol box:
+  network reliable, reordering
+  message LETTER(m: message) carries m
+  state:
+    box: queue of message
+  on causal_send(m): send LETTER(m) to m.dst
+  on receive LETTER(m) from j:
+    box.push(m)
+    while box is not empty:
+      deliver box.first
+      box.pop()
+  property at_most_once, no_creation
+  eventually delivered under fair receive
+"""
+
+TEXT = f"""
+machine letters:
+  transition causal_send(m): pass
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  eventually delivery(m): sent(m) leads to delivered(m) by:
+    deliver(m)
+  prove at_most_once, no_creation
+{PROTOCOL}
+conforms box to letters:
+  causal_send(m) is causal_send(m)
+  deliver m      is deliver(m)
+  invariant on_its_way: forall LETTER(m) from p to q in flight. sent(m) and not delivered(m) and dst(m) = q
+  invariant once: forall m: message. (count LETTER(x) in flight. x = m) <= 1
+  invariant inside: forall p: process. forall m in box@p. sent(m) and not delivered(m) and dst(m) = p
+  invariant inside_once: forall p: process. forall x in box@p. forall y ahead. y != x
+  invariant not_both: forall LETTER(m) in flight. forall p: process. m not in box@p
+  invariant somewhere: forall m: message. sent(m) and not delivered(m)
+    implies (exists LETTER(x) in flight. x = m) or m in box@(dst(m))
+  between steps taken_out: forall p: process. box@p is empty
+  eventually delivered by delivery
+  expect proved
+"""
+
+INSIDE_ONCE = "  invariant inside_once: forall p: process. forall x in box@p. forall y ahead. y != x\n"
+
+WORKLOADS = (ir.Workload(2, (2, 1), ((1, 1), (0,))), ir.Workload(2, (1, 0), ((1,), ())))
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[ProofSession]:
+    options = Options(timeout_ms=5_000, workers=1)
+    with SolverPool(options.workers) as pool:
+        yield ProofSession(pool, options)
+
+
+@pytest.fixture(scope="module")
+def inductive(session: ProofSession) -> InductiveSet | None:
+    found = load_bytes(Path("test.thence"), TEXT.encode()).specification
+    assert found is not None
+    return proved_set(session, found.machines[0])
+
+
+def changed(specify: Specify, *pairs: str) -> ir.Link:
+    text = TEXT
+    for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    (link,) = specify(text).links
+    return link
+
+
+def assessed(session: ProofSession, link: ir.Link, inductive: InductiveSet | None) -> tuple[Assessment, Assessment]:
+    """Of the link, and of its progress."""
+    shown = prove_link(session, link, inductive)
+    return shown, prove_progress(session, link, inductive, shown)
+
+
+def test_it_is_proved(specify: Specify, session: ProofSession, inductive: InductiveSet) -> None:
+    link = changed(specify)
+    shown, progress = assessed(session, link, inductive)
+    assert (shown.verdict, progress.verdict) == (Verdict.PROVED, Verdict.PROVED)
+    assert "where" not in progress.facts  # the loop takes a letter out in each round
+    for workload in WORKLOADS:
+        found = explore(link.protocol, workload, ["delivered"])
+        assert found.complete and not found.violations
+
+
+ASKED = {
+    "lossy": ("reliable, reordering", "lossy, reordering"),
+    "duplicating": ("reliable, reordering", "reliable, duplicating, reordering"),
+    "packets need not arrive": ("under fair receive", "under fair periodically"),
+    "not always sent": ("  on causal_send(m): send", "  on causal_send(m): if box is not empty: send"),
+    "left in the box": ("    while box is not empty:\n", "    if box.size > 1:\n"),
+    "thrown away": ("    box.push(m)\n", "    if m.src != self: box.push(m)\n"),
+    "the machine says less": ("sent(m) leads to", "sent(m) and (exists p. p != src(m)) leads to"),
+}
+"""Changes of the text, by what is missing then."""
+
+
+@pytest.mark.parametrize("missing", list(ASKED))
+def test_it_is_not_proved_where_something_is_missing(
+    specify: Specify, session: ProofSession, inductive: InductiveSet, missing: str
+) -> None:
+    link = changed(specify, *ASKED[missing])
+    assert assessed(session, link, inductive)[1].verdict is Verdict.UNKNOWN
+
+
+def test_a_link_that_is_not_proved_shows_no_progress(
+    specify: Specify, session: ProofSession, inductive: InductiveSet
+) -> None:
+    link = changed(
+        specify, "  invariant inside_once: forall p: process. forall x in box@p. forall y ahead. y != x\n", ""
+    )
+    shown, progress = assessed(session, link, inductive)
+    assert shown.verdict is not Verdict.PROVED
+    assert (progress.verdict, progress.facts["unknown"]) == (Verdict.UNKNOWN, "the link itself is not proved")
+
+
+def test_no_mutant_is_proved_that_a_run_refutes(
+    specify: Specify, session: ProofSession, inductive: InductiveSet
+) -> None:
+    """Each edit of the protocol, in place of it; what is proved is explored, with and without its loops' ends."""
+    link = changed(specify)
+    loaded = load_bytes(Path("box.thence"), PROTOCOL.encode())
+    assert loaded.specification is not None
+    proved, refuted = 0, 0
+    for mutant in specification_mutants(loaded, loaded.specification.protocols[0]):
+        meant = meaning(mutant)
+        if meant is None or "delivered" not in meant.protocols[0].eventually:
+            continue
+        other = replace(link, protocol=meant.protocols[0])
+        wrong = [bool(explore(other.protocol, each, ["delivered"]).violations) for each in WORKLOADS]
+        if any(wrong):
+            refuted += 1
+            assert assessed(session, other, inductive)[1].verdict is not Verdict.PROVED, mutant.title
+        else:
+            proved += assessed(session, other, inductive)[1].verdict is Verdict.PROVED
+    assert refuted >= 5
+
+
+# --- packets that are sent once, and loops that end -------------------------------------------------
+
+
+ANSWERED = "    box.push(m)\n    send LETTER(m) to j\n"
+BY_CALL = "  procedure again():\n    if box is not empty: send LETTER(box.first) to self\n  on receive"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "once"),
+    [
+        ("", "", True),
+        ("    box.push(m)\n", ANSWERED, False),
+        ("  on receive", BY_CALL, False),
+        ("send LETTER(m) to m.dst\n", "if box is not empty: send LETTER(box.first) to m.dst\n", False),
+    ],
+)
+def test_who_sends_a_packet_only_with_its_message(specify: Specify, old: str, new: str, once: bool) -> None:
+    assert not old or PROTOCOL.count(old) == 1
+    (protocol,) = specify(PROTOCOL.replace(old, new) if old else PROTOCOL).protocols
+    assert is_sent_once(protocol, protocol.packets[0]) is once
+
+
+@pytest.mark.parametrize(
+    ("loop", "end"),
+    [
+        ("while box is not empty:\n      deliver box.first\n      box.pop()", True),
+        ("while box is not empty:\n      if box.size > 1: deliver box.first\n      box.pop()", True),
+        ("while box is not empty:\n      if box.size > 1: box.pop()", False),
+        ("while box is not empty:\n      box.push(m)\n      box.pop()", False),
+        ("while box is not empty:\n      box.pop()\n      more(m)", False),
+        ("while box.size > 0:\n      box.pop()", False),
+        ("while box is empty:\n      box.push(m)", False),
+        ("while box is not empty:\n      let x = box.first\n      box.pop()\n      box := other", False),
+    ],
+)
+def test_loops_that_end(specify: Specify, loop: str, end: bool) -> None:
+    old = "while box is not empty:\n      deliver box.first\n      box.pop()"
+    text = PROTOCOL.replace(old, loop).replace("  state:\n", "  state:\n    other: queue of message\n")
+    text = text.replace("  property", "  procedure more(m: message): box.push(m)\n  property")
+    (protocol,) = specify(text).protocols
+    (found,) = (node for node in nodes(protocol.handlers) if isinstance(node, ir.While))
+    assert ends(found) is end
+
+
+def test_the_library_says_where_loops_are_taken_to_end(library: Callable[[str], ir.Specification]) -> None:
+    said = {
+        link.name: conditions(link)[-1:]
+        for name in ("mf", "rst")
+        for link in library(name).links
+        if link.delivered_by is not None
+    }
+    assert said == {"mf to buffers": (), "rst to matrices_between_others": ("each loop comes to its end",)}
+
+
+def test_there_is_an_obligation_for_each_line(library: Callable[[str], ir.Specification]) -> None:
+    (link,) = library("mf").links
+    (statement,) = link.machine.eventually
+    found = progress_obligations(link, link.machine.invariants)
+    assert len(found) == 1 + len(statement.steps)
