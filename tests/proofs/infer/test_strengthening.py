@@ -70,7 +70,7 @@ def test_a_state_is_against_one_of_a_group_or_each_of_it_follows(specify: Specif
 
 
 def test_what_was_enough_before_is_the_same_answer_without_a_question(specify: Specify) -> None:
-    """Of clauses and steps that are drawn: `again` never changes whether a clause is kept, and what it names is enough."""
+    """Of drawn clauses and steps: `again` never changes whether a clause is kept, and what it names is enough."""
     chance = Random(11)
     universe = {"process": 2, "message": 2, "key": 2}
     saved = kept = lost = 0

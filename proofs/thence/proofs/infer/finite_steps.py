@@ -93,9 +93,7 @@ class FiniteSteps:
             for arguments in _different(action, self.universe, machine.ordered)
         ]
 
-    def lost_or_used(
-        self, goal: ir.Expr, known: Sequence[ir.Expr], *, again: bool = False
-    ) -> Violation | set[ir.Expr]:
+    def lost_or_used(self, goal: ir.Expr, known: Sequence[ir.Expr], *, again: bool = False) -> Violation | set[ir.Expr]:
         """A step from a state in which `known` is true that makes the goal false; or, where there is none, formulas
         of `known` that are enough for that.
 
