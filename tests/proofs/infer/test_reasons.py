@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
+from thence.proofs.infer.goals import about_states, hidden
 from thence.proofs.infer.reasons import come_first, reasons_of
 from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.structure import Structure, tuples
@@ -43,6 +45,14 @@ def test_what_a_relation_says_of_fewer() -> None:
     assert "exists w. voted(n, d, w)" in said("paxos", "report")
     assert "exists c, w. reported(n, b, c, w)" in said("paxos", "propose")
     assert not come_first(machine("lock_server"))
+
+
+@pytest.mark.parametrize(("name", "speaks"), [("mf", True), ("skeen", False)])
+def test_blocks_come_first_where_causal_order_is_to_be_proved(name: str, speaks: bool) -> None:
+    """Both have a guard that blocks deliveries. Of `skeen` it is expected that `causal` is refuted."""
+    (subject,) = (hidden(each, ["all"]) for each in specification(name).machines)
+    assert come_first(about_states(subject)) == speaks
+    assert come_first(about_states(replace(subject, expects=())))
 
 
 BLOCKED = "exists x. missing(x, m_) and (before(a_, x) or a_ = x)"

@@ -69,6 +69,37 @@ def test_a_state_is_against_one_of_a_group_or_each_of_it_follows(specify: Specif
     assert follow > 2 and against > 2
 
 
+def test_what_was_enough_before_is_the_same_answer_without_a_question(specify: Specify) -> None:
+    """Of drawn clauses and steps: `again` never changes whether a clause is kept, and what it names is enough."""
+    chance = Random(11)
+    universe = {"process": 2, "message": 2, "key": 2}
+    saved = kept = lost = 0
+    with SolverProcess(Budget(600)) as process:
+        for machine in filter(choices_of, small_with_order(specify)):
+            steps, slow = (FiniteSteps(machine, universe, (), process) for _ in range(2))
+            clauses = drawn_clauses(choices_of(machine), chance, 6)
+            for _ in range(12):
+                goal, known = chance.choice(clauses), chance.sample(clauses, 4)
+                expected = slow.lost_or_used(goal, known)
+                before = process.checks
+                found = steps.lost_or_used(goal, known, again=True)
+                asked = process.checks - before
+                assert isinstance(found, set) == isinstance(expected, set)
+                if isinstance(found, set):
+                    assert found <= {goal, *known}
+                    rest = [each for each in known if each in found]
+                    assert isinstance(slow.lost_or_used(goal, rest), set)
+                    kept += 1
+                    before = process.checks
+                    assert steps.lost_or_used(goal, known, again=True) == found
+                    assert process.checks == before
+                    saved += asked
+                else:
+                    assert all(evaluate(each, found.state, {}) for each in known)
+                    lost += 1
+    assert saved > 2 and kept > 5 and lost > 5
+
+
 def two_phase_commit(pool: SolverPool, process: SolverProcess) -> tuple[FiniteSteps, Strengthening]:
     """The search for a machine of the literature, in which nothing is found yet."""
     (machine,) = specification(str(library()[0].parent / "benchmarks" / "two_phase_commit.thence")).machines

@@ -6,7 +6,7 @@ which of them are the same. What is kept here need not be kept in a larger unive
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from thence.dsl import ir
@@ -25,6 +25,9 @@ NUMBERS_BELOW = 8
 
 ARGUMENTS_BELOW = 4
 """Bound on the numbers that a transition is given as arguments."""
+
+CORES = 4
+"""So many answers about a goal and a transition are remembered, the last ones first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,10 @@ class Precondition:
 
 @dataclass(slots=True)
 class _Case:
-    """One transition with its arguments: a solver that has the guard, and names for formulas before and after."""
+    """One transition with its arguments: a solver that has the guard, and names for formulas before and after.
+
+    `enough` has for a goal sets of formulas, each of which is enough for the transition to keep it.
+    """
 
     action: Action | None
     arguments: tuple[int, ...]
@@ -62,6 +68,7 @@ class _Case:
     environment: Mapping[str, Term]
     before: dict[Hashable, str] = field(default_factory=dict)
     broken: dict[Hashable, str] = field(default_factory=dict)
+    enough: dict[Hashable, list[frozenset[ir.Expr]]] = field(default_factory=dict)
     sent: int = 0
     declared: int = 0
 
@@ -86,15 +93,17 @@ class FiniteSteps:
             for arguments in _different(action, self.universe, machine.ordered)
         ]
 
-    def lost_or_used(self, goal: ir.Expr, known: Sequence[ir.Expr]) -> Violation | set[ir.Expr]:
+    def lost_or_used(self, goal: ir.Expr, known: Sequence[ir.Expr], *, again: bool = False) -> Violation | set[ir.Expr]:
         """A step from a state in which `known` is true that makes the goal false; or, where there is none, formulas
         of `known` that are enough for that.
 
+        With `again`, what was enough before is not asked again.
+
         Raises: Unsupported; OutOfTime.
         """
-        used: set[ir.Expr] = set()
+        used, there = set[ir.Expr](), dict.fromkeys(known)
         for case in self._cases:
-            found = self._in_case(case, goal, known)
+            found = self._in_case(case, goal, there, again=again)
             if isinstance(found, Violation):
                 return found
             used |= found
@@ -106,27 +115,28 @@ class FiniteSteps:
 
         Raises: Unsupported; OutOfTime.
         """
-        lost: set[str] = set()
-        used: set[ir.Expr] = set()
+        lost, used, there = set[str](), set[ir.Expr](), dict.fromkeys(known)
         for case in self._cases:
             assert case.action is not None
             name = case.action.name
             if name in lost or (isinstance(goal, Precondition) and name != goal.transition):
                 continue
-            found = self._in_case(case, goal, known)
+            found = self._in_case(case, goal, there)
             if isinstance(found, Violation):
                 lost.add(name)
             else:
                 used |= found
         return lost, used
 
-    def enabled_against(self, precondition: Precondition, known: Sequence[ir.Expr]) -> Structure | set[ir.Expr]:
+    def enabled_against(
+        self, precondition: Precondition, known: Sequence[ir.Expr], *, again: bool = False
+    ) -> Structure | set[ir.Expr]:
         """A state in which the transition is enabled and the formula about its parameters is false; or formulas of
-        `known` that exclude that."""
-        used: set[ir.Expr] = set()
+        `known` that exclude that. With `again`, what was enough before is not asked again."""
+        used, there = set[ir.Expr](), dict.fromkeys(known)
         for case in self._cases:
             if case.action is not None and case.action.name == precondition.transition:
-                found = self._in_case(case, precondition, known)
+                found = self._in_case(case, precondition, there, again=again)
                 if isinstance(found, Violation):
                     return found.state
                 used |= found
@@ -162,17 +172,26 @@ class FiniteSteps:
             self.universe, {name: case.grounding.table(cells, values) for name, cells in case.cells.items()}
         )
 
-    def _in_case(self, case: _Case, goal: ir.Expr | Precondition, known: Sequence[ir.Expr]) -> Violation | set[ir.Expr]:
+    def _in_case(
+        self, case: _Case, goal: ir.Expr | Precondition, known: Mapping[ir.Expr, None], *, again: bool = False
+    ) -> Violation | Set[ir.Expr]:
         assert case.action is not None
         if not isinstance(goal, Precondition) and not symbols_of(goal) & case.action.changed:
             return {goal}
+        remembered = case.enough.setdefault(goal, [])
+        if again:
+            for enough in remembered:
+                if all(each in known for each in enough):
+                    return enough
         assumed = {self._before(case, formula): formula for formula in known}
         asked = Asked((*assumed, self._broken(case, goal)), tuple(self._cell_names(case)))
         self._tell(case)
         answer = self._process.check(case.solver, asked)
-        if answer.values is None:
-            return {assumed[name] for name in answer.core if name in assumed}
-        return Violation(self._structure(case, answer.values), case.action, case.arguments)
+        if answer.values is not None:
+            return Violation(self._structure(case, answer.values), case.action, case.arguments)
+        core = frozenset(assumed[name] for name in answer.core if name in assumed)
+        remembered[:] = [core, *remembered[: CORES - 1]]
+        return core
 
     # --- encoding ------------------------------------------------------------------------------
 

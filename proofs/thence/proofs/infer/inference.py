@@ -182,7 +182,8 @@ def as_kept(found: Inference) -> Kept:
 
 def beginning(machine: ir.Machine, clauses: Iterable[ir.Expr]) -> Kept:
     """Clauses from elsewhere, in the form in which a search begins with them, in the place of all short clauses."""
-    return Kept(digest(about_states(machine)), come_first(machine), 0, texts_of(clauses), (), (), (), ())
+    stated = about_states(machine)
+    return Kept(digest(stated), come_first(stated), 0, texts_of(clauses), (), (), (), ())
 
 
 def infer(

@@ -101,7 +101,7 @@ def lost_in_small(machine: ir.Machine, universes: Sequence[FiniteSteps]) -> str:
     bodies = [conjunct.formula.body for conjunct in own]
     for goal, finite in product(own, universes):
         try:
-            found = finite.lost_or_used(goal.formula.body, bodies)
+            found = finite.lost_or_used(goal.formula.body, bodies, again=True)
         except OutOfTime:
             return ""
         if isinstance(found, Violation):

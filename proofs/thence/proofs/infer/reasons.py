@@ -25,9 +25,14 @@ from thence.proofs.logic.formula import (
     map_children,
     negation,
     substitute,
+    symbols_of,
 )
+from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.step_statements import split
 from thence.proofs.machine.transitions import Action, actions
+
+CAUSAL = {"before", "hb", "past"}
+"""The relations of the history that say which message is later than another one, for whatever reason."""
 
 
 def reasons_of(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
@@ -39,8 +44,19 @@ def reasons_of(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
 
 
 def come_first(machine: ir.Machine) -> bool:
-    """Whether they are likely to be needed: something can stand in the way of a transition."""
-    return any(True for action in actions(machine) for _ in (*_blocks(action, machine), *_impossible(action, machine)))
+    """Whether they are likely to be needed: something can stand in the way of a transition.
+
+    Of a block they say which messages it is later than: that matters where what is stated speaks of causal order.
+    """
+    causal = any(symbols_of(stated) & CAUSAL for stated in _stated(machine))
+    every = actions(machine)
+    blocked = causal and any(True for action in every for _ in _blocks(action, machine))
+    return blocked or any(True for action in every for _ in _impossible(action, machine))
+
+
+def _stated(machine: ir.Machine) -> Iterator[ir.Expr]:
+    for each in (*machine.invariants, *state_properties(machine)):
+        yield each.body
 
 
 def _causes(action: Action) -> Iterator[ir.Expr]:

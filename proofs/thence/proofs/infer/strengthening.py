@@ -296,10 +296,12 @@ class Strengthening:
             self.cores[number, goal] = found
         return found
 
-    def _asked(self, finite: FiniteSteps, goal: Goal, known: Sequence[ir.Expr]) -> Lost | set[ir.Expr]:
+    def _asked(
+        self, finite: FiniteSteps, goal: Goal, known: Sequence[ir.Expr], *, again: bool = False
+    ) -> Lost | set[ir.Expr]:
         if isinstance(goal, Precondition):
-            return finite.enabled_against(goal, known)
-        return finite.lost_or_used(goal, known)
+            return finite.enabled_against(goal, known, again=again)
+        return finite.lost_or_used(goal, known, again=again)
 
     def _drop(self, formulas: Iterable[ir.Expr]) -> None:
         gone = set(formulas)
@@ -537,7 +539,7 @@ class Strengthening:
                 continue
             own = [goal for goal in self.goals if not isinstance(goal, Precondition)]
             rest = [*self.assumed, *own, *(each for each in chosen if each != formula)]
-            instead = self._instead(formula, cores, rest)
+            instead = self._instead(formula, cores, rest, again=True)
             if instead is not None:
                 cores.update(instead)
                 chosen = self._reached(cores)
@@ -546,13 +548,18 @@ class Strengthening:
         return chosen
 
     def _instead(
-        self, formula: ir.Expr, cores: Mapping[tuple[int, Goal], set[ir.Expr]], known: Sequence[ir.Expr]
+        self,
+        formula: ir.Expr,
+        cores: Mapping[tuple[int, Goal], set[ir.Expr]],
+        known: Sequence[ir.Expr],
+        *,
+        again: bool = False,
     ) -> dict[tuple[int, Goal], set[ir.Expr]] | None:
         """On what else all that rests on a formula can rest; None where something needs it."""
         found: dict[tuple[int, Goal], set[ir.Expr]] = {}
         for (number, user), used in cores.items():
             if formula in used and user != formula:
-                instead = self._asked(self.finite[number], user, known)
+                instead = self._asked(self.finite[number], user, known, again=again)
                 if not isinstance(instead, set):
                     return None
                 found[number, user] = instead
