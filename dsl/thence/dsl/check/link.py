@@ -94,6 +94,12 @@ def link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[st
     return found
 
 
+def names_of_link(link: ir.Link) -> frozenset[str]:
+    """The names that the invariants of a link cannot bind: what the machine and the protocol declare."""
+    declared = (*_symbols(link.machine), *link.machine.definitions, *link.protocol.definitions, *link.protocol.constants)
+    return frozenset(each.name for each in declared)
+
+
 def _words(protocol: ir.Protocol, machine: ir.Machine) -> Vocabulary:
     """What the invariants of a link speak of."""
     return replace(
