@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration, check_expectations
@@ -79,6 +80,17 @@ def check_link(
 
 def link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[str]) -> dict[str, ir.Expr]:
     """Of these formulas, each of one line, those that an invariant of a link could say; by text."""
+    found: dict[str, ir.Expr] = {}
+    for at in range(0, len(lines), _AT_ONCE):
+        found |= _link_formulas(protocol, machine, lines[at : at + _AT_ONCE])
+    return found
+
+
+_AT_ONCE: Final = 1_000
+"""So many formulas are read as one file, which has a limit."""
+
+
+def _link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[str]) -> dict[str, ir.Expr]:
     found: dict[str, ir.Expr] = {}
     tree, faults = parse(_with_invariants(protocol.name, machine.name, lines), "asked")
     assert tree is not None and not faults, faults

@@ -1,7 +1,8 @@
 """The clauses that are tried, as text: in ranks, of which the first is the smallest.
 
 Rank 0: plain atoms. Rank 1: the order of numbers, variables of other processes, counts, what is at two places at once,
-`exists` of a message, the order of queues, where a message is. Rank 2: two atoms of a scene.
+`exists` of a message, the order of queues, where a message is. Rank 2: two atoms of a scene. Rank 3: what two processes
+have to do with each other, and with a packet between them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map
 from thence.proofs.infer.links.atoms import Atoms, atoms_of, speaks_of
 from thence.proofs.infer.links.scenes import Scene, Term, scenes
 
-RANKS = 3
+RANKS = 4
+PAIRS = 2
+"""The rank of clauses of two atoms."""
 
 MOST_ATOMS = 24
 """So many atoms of a scene make pairs."""
@@ -94,6 +97,58 @@ def pairs_of_scenes(link: ir.Link, varying: Callable[[Sequence[str]], frozenset[
                 choices = frozenset((first, second))
                 found.append(Candidate(f"{scene.label}_or", scene.prefix, f"({first} or {second})", choices=choices))
     return _each_once(found)
+
+
+def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
+    """The clauses of rank 3: of two facts about two processes one is true, or not, or a packet is between them.
+
+    `forall p, q: process. p = q or not asked(p, q) or heard(q, p) or (exists ASK(n) from r to s in flight. ...)`.
+    `true` says which of some formulas are so in all states: a fact of which that is known says nothing more.
+    """
+    atoms = atoms_of(link)
+    one = atoms.words.fresh(PROCESS, ())
+    other = atoms.words.fresh(PROCESS, (one,))
+    scene = Scene("", "", (Term(one, PROCESS), Term(other, PROCESS)))
+    prefix, found = f"forall {one}, {other}: process. ", list[Candidate]()
+    said = [each for each in (*atoms.plain(scene), *atoms.of_states(scene)) if _is_simple(each)]
+    alone = {each: [f"{prefix}{one} = {other} or {no}{_closed(each)}" for no in ("", "not ")] for each in said}
+    known = true([text for both in alone.values() for text in both])
+    facts = [each for each in said if not known.intersection(alone[each])][:MOST_ATOMS]
+    of_both = [each for each in facts if speaks_of(each, one) and speaks_of(each, other)]
+    for packet in (None, *_packets_between(link, atoms, one, other)):
+        told = of_both if packet is None else facts
+        for some in (*((each,) for each in told), *combinations(facts, 2)):
+            if packet is None and not any(each in of_both for each in some):
+                continue
+            for signs in product((False, True), repeat=len(some)):
+                literals = [f"not {_closed(each)}" if no else each for each, no in zip(some, signs, strict=True)]
+                choices = (f"{one} = {other}", *literals, *(() if packet is None else (packet,)))
+                found.append(Candidate("between", prefix, f"({' or '.join(choices)})", choices=frozenset(choices)))
+    return _each_once(found)
+
+
+def _is_simple(atom: str) -> bool:
+    return not atom.startswith(("not ", "(")) and " = " not in atom and " != " not in atom and " not " not in atom
+
+
+def _packets_between(link: ir.Link, atoms: Atoms, one: str, other: str) -> Iterator[str]:
+    """There is a packet of a kind from one process to the other, with a number that a function of the machine gives."""
+    for kind in link.protocol.packets:
+        if any(parameter.type == MESSAGE for parameter in kind.parameters):
+            continue
+        names = [one, other]
+        for parameter in kind.parameters:
+            names.append(atoms.words.fresh(parameter.type, names, parameter.name))
+        own = names[2:]
+        ends = [atoms.words.fresh(PROCESS, names)]
+        ends.append(atoms.words.fresh(PROCESS, (*names, *ends)))
+        head = f"exists {kind.name}({', '.join(own)}) from {ends[0]} to {ends[1]} in flight. "
+        there = f"{ends[0]} = {one} and {ends[1]} = {other}"
+        yield f"({head}{there})"
+        for name, parameter in zip(own, kind.parameters, strict=True):
+            for symbol in atoms.symbols:
+                if symbol.result == parameter.type == NAT and _types(symbol) == [PROCESS]:
+                    yield f"({head}{there} and {name} = {symbol.name}({one}))"
 
 
 def _each_once(found: Iterable[Candidate]) -> tuple[Candidate, ...]:

@@ -19,7 +19,7 @@ from thence.dsl.check.link import link_formulas
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, Note, Refuted
 from thence.proofs.infer.kept import Kept, digest
-from thence.proofs.infer.links.candidates import RANKS, Candidate, candidates, pairs_of_scenes
+from thence.proofs.infer.links.candidates import PAIRS, RANKS, Candidate, between_processes, candidates, pairs_of_scenes
 from thence.proofs.infer.links.earlier import read_again
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
@@ -247,7 +247,7 @@ class _Search:
         if kept is None:
             return _Earlier()
         same = kept.machine == digest(self.link)
-        proposed = [each for rank in range(RANKS - 1) for each in candidates(self.link, rank)]
+        proposed = [each for rank in range(PAIRS) for each in candidates(self.link, rank)]
         clauses = read_again(self.link, (*kept.base, *kept.wanted), proposed)
         named = [ir.NamedFormula(each.text, body) for each, body in clauses.items()]
         true, _ = samples.true_of_all(named, self.budget.check)
@@ -283,10 +283,12 @@ class _Search:
 
     def _true(self, rank: int, samples: LinkSamples) -> dict[Candidate, ir.Expr]:
         """The clauses of a rank that are true in all samples, and that the prover can say; of nothing, none is."""
-        if rank < RANKS - 1:
+        if rank < PAIRS:
             proposed = candidates(self.link, rank)
-        else:
+        elif rank == PAIRS:
             proposed = pairs_of_scenes(self.link, lambda texts: self._varying(texts, samples))
+        else:
+            proposed = between_processes(self.link, lambda texts: self._judged(texts, samples)[0])
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
@@ -296,10 +298,13 @@ class _Search:
 
     def _varying(self, texts: Sequence[str], samples: LinkSamples) -> frozenset[str]:
         """The formulas that are true in some states, and false in others."""
-        bodies = self._formulas(texts)
-        named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
-        true, some = samples.true_of_all(named, self.budget.check)
+        true, some = self._judged(texts, samples)
         return some - true
+
+    def _judged(self, texts: Sequence[str], samples: LinkSamples) -> tuple[frozenset[str], frozenset[str]]:
+        """The formulas that are true in all states, and those that are true in some."""
+        named = [ir.NamedFormula(text, body) for text, body in self._formulas(texts).items()]
+        return samples.true_of_all(named, self.budget.check)
 
     def _is_said(self, body: ir.Expr) -> bool:
         """Whether the prover of links has an encoding of the formula."""

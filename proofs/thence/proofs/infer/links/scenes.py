@@ -120,6 +120,8 @@ class _Variable:
         if isinstance(type_, Map) and type_.key in (PROCESS, MESSAGE) and has_zero(type_.value):
             key = Term(self.words.fresh(type_.key, taken), type_.key)
             self._value(f"{text}[{key.text}]", type_.value, (*bound, key))
+            if not isinstance(type_.value, Map):
+                self._add(self.name, _every(bound), (*bound, Term(text, type_)), (text,), bound)
         elif isinstance(type_, Map) and type_.key in (PROCESS, MESSAGE, NAT):
             key = Term(self.words.fresh(type_.key, taken), type_.key)
             inside = (*bound, key, *fields(f"{text}[{key.text}]", type_.value))
