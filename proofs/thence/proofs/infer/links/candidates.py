@@ -1,8 +1,8 @@
 """The clauses that are tried, as text: in ranks, of which the first is the smallest.
 
 Rank 0: plain atoms. Rank 1: the order of numbers, variables of other processes, counts, what is at two places at once,
-`exists` of a message, the order of queues, where a message is. Rank 2: two atoms of a scene. Rank 3: what two processes
-have to do with each other, and with a packet between them.
+`exists` of a message, the order of queues, where a message is. Rank 2: what two processes have to do with each other,
+and with a packet between them. Rank 3: two atoms of a scene.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from thence.proofs.infer.links.atoms import Atoms, atoms_of, speaks_of
 from thence.proofs.infer.links.scenes import Scene, Term, scenes
 
 RANKS = 4
-PAIRS = 2
-"""The rank of clauses of two atoms."""
+BETWEEN = 2
+"""The rank of clauses about two processes; only that of clauses of two atoms is a higher one."""
 
 MOST_ATOMS = 24
 """So many atoms of a scene make pairs."""
@@ -61,7 +61,7 @@ class Candidate:
 
 
 def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
-    """The clauses of a rank below 2, each once."""
+    """The clauses of a rank below `BETWEEN`, each once."""
     atoms, all_scenes = atoms_of(link), scenes(link)
     found: list[Candidate] = []
     for scene in all_scenes:
@@ -80,7 +80,7 @@ def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
 
 
 def pairs_of_scenes(link: ir.Link, varying: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
-    """The clauses of rank 2: of two atoms that are true in some states only, one is true, or not.
+    """The clauses of rank 3: of two atoms that are true in some states only, one is true, or not.
 
     `varying` says which of some formulas are so.
     """
@@ -100,7 +100,7 @@ def pairs_of_scenes(link: ir.Link, varying: Callable[[Sequence[str]], frozenset[
 
 
 def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
-    """The clauses of rank 3: of two facts about two processes one is true, or not, or a packet is between them.
+    """The clauses of rank 2: of two facts about two processes one is true, or not, or a packet is between them.
 
     `forall p, q: process. p = q or not asked(p, q) or heard(q, p) or (exists ASK(n) from r to s in flight. ...)`.
     `true` says which of some formulas are so in all states: a fact of which that is known says nothing more.
@@ -312,11 +312,31 @@ def _in_order(link: ir.Link, atoms: Atoms, scene: Scene) -> Iterator[Candidate]:
                     for one in unary:
                         yield Candidate(label, scene.prefix, f"({head}{one}({name}))")
                         yield Candidate(label, scene.prefix, f"({head}not {one}({name}))")
+            yield from _behind(atoms, scene, label, head)
         return
     other = atoms.words.fresh(MESSAGE if element in _texts(scene, MESSAGE) else BOOL, scene.taken)
     told = [(term.text.replace(element, other, 1), term) for term in scene.terms if term.text.startswith(element)]
     told = [each for each in told if each[1].text == element or each[1].text.startswith(f"{element}.")]
     yield from _ahead(label, scene, f"forall {other} ahead. ", relations, told)
+
+
+def _behind(atoms: Atoms, scene: Scene, label: str, head: str) -> Iterator[Candidate]:
+    """What is so of a message behind a packet of a kind; or of one with no such packet ahead, perhaps for its ends."""
+    ends = [each.text for each in scene.of(PROCESS)][-2:]
+    there = f"({head.replace('forall', 'exists', 1)}true)"
+    of_ends = [
+        f"{each.name}({', '.join(ends)})"
+        for each in atoms.symbols
+        if each.result == BOOL and _types(each) == [PROCESS, PROCESS]
+    ]
+    for term in scene.of(MESSAGE):
+        for each in atoms.symbols:
+            if each.result == BOOL and _types(each) == [MESSAGE]:
+                for fact in (f"{each.name}({term.text})", f"not {each.name}({term.text})"):
+                    yield Candidate(label, scene.prefix, f"({head}{fact})")
+                    for some in ((), *((one,) for one in of_ends)):
+                        choices = (fact, *some, there)
+                        yield Candidate(label, scene.prefix, f"({' or '.join(choices)})", choices=frozenset(choices))
 
 
 def _ahead(

@@ -19,7 +19,14 @@ from thence.dsl.check.link import link_formulas
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, Note, Refuted
 from thence.proofs.infer.kept import Kept, digest
-from thence.proofs.infer.links.candidates import PAIRS, RANKS, Candidate, between_processes, candidates, pairs_of_scenes
+from thence.proofs.infer.links.candidates import (
+    BETWEEN,
+    RANKS,
+    Candidate,
+    between_processes,
+    candidates,
+    pairs_of_scenes,
+)
 from thence.proofs.infer.links.earlier import read_again
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
@@ -41,7 +48,7 @@ FEWEST = 0.6
 """Share of the time limit until which it is tried to do without single clauses."""
 
 MOST = 400
-"""So many clauses are tried at most; of more than these, the first."""
+"""So many clauses are tried at most; of more than these, the first of which no other one says more."""
 
 
 SHORT_S = 10.0
@@ -211,12 +218,18 @@ class _Search:
         self._anew = True
         told = {each.text for each in earlier.wanted}
         tried: dict[Candidate, ir.Expr] = {}
+        simple = tried
         for rank in range(-1, RANKS):
             if rank >= 0:
-                tried |= self._true(rank, samples)
+                new = self._true(rank, samples)
+                tried = tried | new if rank <= BETWEEN else {**simple, **new, **tried}
+            if rank < BETWEEN:
+                simple = tried
             if rank < earlier.rank:
                 continue
-            first = {**earlier.wanted, **{each: body for each, body in tried.items() if each.text not in told}}
+            before = {each: tried[each] for each in self._used if each in tried}
+            rest = {each: body for each, body in tried.items() if each.text not in told}
+            first = {**earlier.wanted, **before, **rest}
             self._rank, self._gone = rank, earlier.given_up if rank == earlier.rank else frozenset()
             asked = {each: body for each, body in first.items() if each.text not in self._gone}
             found = self._attempt(known, inductive, asked, samples.size)
@@ -233,7 +246,7 @@ class _Search:
     ) -> LinkInference | None:
         """What came out, if these clauses are enough; None where something is open with them."""
         self.note(f"{counted(len(tried), 'clause')} that are true in {states} states")
-        clauses = dict(list(tried.items())[:MOST])
+        clauses = _most(tried)
         resting = self._support(known, clauses)
         self._note_used(resting, clauses)
         if resting.open:
@@ -247,7 +260,7 @@ class _Search:
         if kept is None:
             return _Earlier()
         same = kept.machine == digest(self.link)
-        proposed = [each for rank in range(PAIRS) for each in candidates(self.link, rank)]
+        proposed = [each for rank in range(BETWEEN) for each in candidates(self.link, rank)]
         clauses = read_again(self.link, (*kept.base, *kept.wanted), proposed)
         named = [ir.NamedFormula(each.text, body) for each, body in clauses.items()]
         true, _ = samples.true_of_all(named, self.budget.check)
@@ -265,11 +278,12 @@ class _Search:
         link, resting = digest(self.link), self._resting
         if self._enough:
             return Kept(link, False, self._rank, tuple(each.text for each in self._used), (), (), (), ())
-        wanted = [each.text for at, each in enumerate(self._tried) if f"clause {at}" in resting.used]
         dropped = [each.text for at, each in enumerate(self._tried) if f"clause {at}" in resting.dropped]
-        if not wanted and self.aids.kept is not None:
+        wanted = [each.text for at, each in enumerate(self._tried) if f"clause {at}" in resting.used]
+        before = [each.text for each in self._used if each.text not in (*wanted, *dropped)]
+        if not (wanted or before) and self.aids.kept is not None:
             wanted = [*self.aids.kept.wanted]
-        return Kept(link, False, self._rank, (), tuple(wanted), (*sorted(self._gone), *dropped), (), ())
+        return Kept(link, False, self._rank, (), (*wanted, *before), (*sorted(self._gone), *dropped), (), ())
 
     def partial(self, reason: str) -> LinkInference:
         """Where the search was ended: the clauses that proofs rest on so far."""
@@ -283,12 +297,12 @@ class _Search:
 
     def _true(self, rank: int, samples: LinkSamples) -> dict[Candidate, ir.Expr]:
         """The clauses of a rank that are true in all samples, and that the prover can say; of nothing, none is."""
-        if rank < PAIRS:
+        if rank < BETWEEN:
             proposed = candidates(self.link, rank)
-        elif rank == PAIRS:
-            proposed = pairs_of_scenes(self.link, lambda texts: self._varying(texts, samples))
-        else:
+        elif rank == BETWEEN:
             proposed = between_processes(self.link, lambda texts: self._judged(texts, samples)[0])
+        else:
+            proposed = pairs_of_scenes(self.link, lambda texts: self._varying(texts, samples))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
@@ -384,6 +398,17 @@ class _Search:
             taken.add(name)
             found.append(Said(ir.NamedFormula(name, body), each.text))
         return tuple(found)
+
+
+def _most(tried: Mapping[Candidate, ir.Expr]) -> dict[Candidate, ir.Expr]:
+    """As many of the clauses as are tried, in their order."""
+    if len(tried) <= MOST:
+        return dict(tried)
+    groups: dict[tuple[str, str], list[Candidate]] = {}
+    for each in tried:
+        groups.setdefault((each.label, each.prefix), []).append(each)
+    strong = [each for each in tried if not any(one.says_more_than(each) for one in groups[each.label, each.prefix])]
+    return {each: tried[each] for each in strong[:MOST]}
 
 
 def _all_of(clauses: Sequence[Candidate]) -> str:
