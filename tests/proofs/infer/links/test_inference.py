@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.infer.inference import INTERRUPTED, Aids, Limits
 from thence.proofs.infer.kept import Kept
@@ -66,3 +67,20 @@ def test_what_is_not_hidden_is_kept() -> None:
     found = searched(Limits(), hide="delayed")
     assert found.proved and len(found.link.invariants) == 3
     assert [each.formula.name for each in found.conjuncts] == ["in_early"]
+
+
+def test_a_false_link_ends_in_a_run() -> None:
+    """Of these mutants random runs show nothing; small scopes do."""
+    specification = load("client_server").specification
+    assert specification is not None
+    link = next(each for each in specification.links if each.protocol.name == "client_server")
+    wrong = {each.name: each.mutated for each in specification.mutants}
+    options = Options()
+    for name in ("compares_nothing", "clients_forget"):
+        protocol = wrong[name]
+        assert isinstance(protocol, ir.Protocol)
+        false = replace(without_invariants(link, ("all",)), protocol=protocol)
+        with solver_pool(options) as pool:
+            found = infer_link(ProofSession(pool, options), false, Limits(60.0), lambda _doing: None)
+        assert found.refuted is not None and "this run breaks the link after 5 steps" in found.refuted.text
+        assert not found.proved and found.kept is None

@@ -52,7 +52,8 @@ MOST = 400
 
 
 SHORT_S = 10.0
-"""So long a run that breaks the link is looked for that is shorter than the one that was drawn, at most."""
+"""So long a run that breaks the link is looked for in small scopes, at most: one that is shorter than the one that was
+drawn, or one that was not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +234,8 @@ class _Search:
             self._rank, self._gone = rank, earlier.given_up if rank == earlier.rank else frozenset()
             asked = {each: body for each, body in first.items() if each.text not in self._gone}
             found = self._attempt(known, inductive, asked, samples.size)
+            if found is None and rank == 0:
+                found = self._broken()
             if found is not None:
                 return found
         return self._unproved(inductive, {each: first[each] for each in self._used})
@@ -375,6 +378,14 @@ class _Search:
         if assessment.verdict is Verdict.PROVED:
             return LinkInference(self.link, conjuncts)
         return LinkInference(self.link, conjuncts, reason=_reason(assessment), text=assessment.text)
+
+    def _broken(self) -> LinkInference | None:
+        """A run of a small scope that breaks the link, if there is one that no random run was."""
+        self.note("runs of small scopes")
+        found = run_that_breaks(self.link, min(SHORT_S, self.budget.left))
+        if found.run is None:
+            return None
+        return LinkInference(self.link, refuted=Refuted("the link", f"{found.said}\n\n{found.run.explanation}"))
 
     def _unproved(self, inductive: InductiveSet, clauses: Mapping[Candidate, ir.Expr]) -> LinkInference:
         """What is open with the clauses that are used so far, in the words of the prover."""
