@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from thence.dsl import ir
 from thence.dsl.load import load
 from thence.proofs.infer.inference import INTERRUPTED, Aids, Limits
@@ -37,8 +39,7 @@ def test_an_interrupt_shows_what_proofs_rest_on() -> None:
 
 
 def test_what_an_interrupted_search_found_is_gone_on_with() -> None:
-    """Once clauses are enough, the next search begins with these; one that is interrupted at once leaves them as they
-    were. An edit of a text among them does not lose the others."""
+    """Once clauses are enough, the next search begins with these; one that is interrupted at once leaves them be."""
     found = searched(Limits(), "clauses are enough")
     kept = found.kept
     assert kept is not None and kept.base and not kept.wanted
@@ -46,8 +47,6 @@ def test_what_an_interrupted_search_found_is_gone_on_with() -> None:
     assert again.proved and again.facts == {"clauses": len(kept.base)} and again.kept is None
     assert searched(Limits(), "the machine", kept=kept).kept == kept
     assert searched(Limits(), "clauses that are true", kept=kept).kept == kept
-    edited = replace(kept, base=("forall p: process. nobody(p)", *kept.base[:-1]))
-    assert searched(Limits(), kept=edited).proved
 
 
 def test_a_search_that_is_settled_can_be_begun_with() -> None:
@@ -69,6 +68,7 @@ def test_what_is_not_hidden_is_kept() -> None:
     assert [each.formula.name for each in found.conjuncts] == ["in_early"]
 
 
+@pytest.mark.long
 def test_a_false_link_ends_in_a_run() -> None:
     """Of these mutants random runs show nothing; small scopes do."""
     specification = load("client_server").specification
