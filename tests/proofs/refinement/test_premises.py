@@ -176,8 +176,8 @@ MANY = SPREAD.replace("delivery broadcast", "delivery multicast")
 
 
 def test_that_somebody_is_to_get_a_multicast_is_named(specify: Specify, session: ProofSession) -> None:
-    """No formula says it of applications. In scopes it is so, and there the machine runs along; a link whose machine says
-    so assumes it, and is not proved without."""
+    """No formula says it of applications. In scopes it is so, and there the machine runs along; a link whose machine
+    says so assumes it, and is not proved without."""
     text = MANY.replace("sent(m) and to(m, p) and not", "sent(m) and (exists q. to(m, q)) and p != src(m) and not")
     plain, named = (link_with(specify, text, *axioms) for axioms in ([], ["forall m. exists p. to(m, p)"]))
     assert prove_link(session, plain, proved_set(session, plain.machine)).verdict is Verdict.UNKNOWN

@@ -120,13 +120,10 @@ def _with_invariants(protocol: str, machine: str, lines: Iterable[str]) -> str:
 
 def names_of_link(link: ir.Link) -> frozenset[str]:
     """The names that the invariants of a link cannot bind: what the machine and the protocol declare."""
-    declared = (
-        *_symbols(link.machine),
-        *link.machine.definitions,
-        *link.protocol.definitions,
-        *link.protocol.constants,
-    )
-    return frozenset(each.name for each in declared)
+    machine, protocol = link.machine, link.protocol
+    symbols = {each.name for each in _symbols(machine)}
+    definitions = {each.name for each in (*machine.definitions, *protocol.definitions)}
+    return frozenset(symbols | definitions | {each.name for each in protocol.constants})
 
 
 def _words(protocol: ir.Protocol, machine: ir.Machine) -> Vocabulary:
