@@ -1,4 +1,4 @@
-"""Invariants of machines and of links, found: `infer`, `infer_links`."""
+"""Invariants of machines and of links, found: `infer`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeAlias
 
 from thence.api.errors import BadRequest
 from thence.api.pools import open_spark
@@ -29,6 +30,7 @@ from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, L
 from thence.proofs.infer.inference import infer as infer_machine
 from thence.proofs.infer.kept import Kept, read, save
 from thence.proofs.infer.links.inference import LinkInference, infer_link, without_invariants
+from thence.proofs.infer.links.inference import as_kept as link_as_kept
 from thence.proofs.infer.naming import line_of, names_of
 from thence.proofs.infer.promising import Guess, promising
 from thence.proofs.prove import solver_pool
@@ -41,7 +43,9 @@ FOLDER = "infer"
 """The user's cache has what searches keep in a folder of this name."""
 
 Progress = Callable[[str, str], None]
-"""Is told the machine, and what is done for it now."""
+"""Is told the machine or link, and what is done for it now."""
+
+Found: TypeAlias = Inference | LinkInference
 
 
 def infer(
@@ -53,69 +57,32 @@ def infer(
     resume: bool = False,
     ask: Ask | None = None,
     progress: Progress | None = None,
-) -> tuple[Inference, ...]:
-    """Looks for invariants that prove what the machines of a file state, or those machines and mutants named.
+) -> tuple[Found, ...]:
+    """Looks for invariants that prove what the machines of a file state, or those machines, mutants and links named.
 
-    Ctrl-C and a time limit keep what was found, in the user's cache; `resume` goes on with it.
+    A link is proved for any number of processes and messages. Ctrl-C and a time limit keep what was found, in the
+    user's cache; `resume` goes on with it.
 
     Args:
         source: a file, the bare name of a library file, or a specification.
-        names: machines and mutants of machines; by default all machines.
+        names: machines, mutants of machines, and links, as `fifo to sequence_numbers`; by default all machines.
         hide: invariants of the file to do without; `all` for every one.
-        timeout: seconds of processor time for each machine, of the search and its solvers.
+        timeout: seconds of processor time for each machine or link, of the search and its solvers.
         seed: fixes every random choice.
-        resume: go on with what an earlier search of the same machine kept; all of it is checked again.
-        ask: is asked which clause excludes a state, instead of taking the best one.
-        progress: is told the machine, and what is done for it now.
+        resume: go on with what an earlier search of the same machine or link kept; all of it is checked again.
+        ask: is asked which clause excludes a state, instead of taking the best one; of machines only.
+        progress: is told the machine or link, and what is done for it now.
 
     Raises:
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
-    found: list[Inference] = []
+    found: list[Found] = []
     for search in _searches(load(source), names, hide, Limits(timeout, seed), resume=resume):
         if found and (why := found[-1].reason) in (INTERRUPTED, ENDED):
             found.append(_without(search, why))
             continue
-        found.append(_searched(search, _note(progress, search.machine), ask))
+        found.append(_searched(search, _note(progress, search.name), ask))
         _keep(search, found[-1])
-    return tuple(found)
-
-
-def infer_links(
-    source: Source,
-    *names: str,
-    hide: Sequence[str] = (),
-    timeout: float = 120.0,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> tuple[LinkInference, ...]:
-    """Looks for invariants with which links of a file are proved for any number of processes and messages.
-
-    Ctrl-C and a time limit end it: what there is so far is returned, and nothing is kept.
-
-    Args as of `infer`: `names` are links, as `fifo to sequence_numbers`; `hide` has invariants of these.
-
-    Raises:
-        UserError: the file or a name is at fault; the message says so in the words of the command.
-    """
-    content = load(source).content
-    links = {link.name: link for link in content.links}
-    for name in names:
-        known(name, (*links, *machine_names(content)), "link")
-        if name not in links:
-            raise BadRequest(f"{name} is a machine, not a link")
-    chosen = [links[name] for name in names] if names else list(links.values())
-    for name in hide:
-        known(name, (*(each.name for link in chosen for each in link.invariants), "all"), "invariant")
-    found: list[LinkInference] = []
-    options = Options(seed=seed)
-    for link in chosen:
-        own, taken = without_invariants(link, hide), [each.name for each in link.invariants]
-        with solver_pool(options) as pool:
-            session = ProofSession(pool, options)
-            found.append(infer_link(session, own, Limits(timeout, seed), _note(progress, link.name), taken))
-        if found[-1].reason == INTERRUPTED:
-            break
     return tuple(found)
 
 
@@ -146,8 +113,8 @@ def infer_at_once(
     seed: int = 0,
     resume: bool = False,
     progress: Progress | None = None,
-) -> tuple[Inference, ...]:
-    """As `infer`, `jobs` machines at a time, each in a process of its own. It cannot ask.
+) -> tuple[Found, ...]:
+    """As `infer`, `jobs` machines and links at a time, each in a process of its own. It cannot ask.
 
     Ctrl-C ends all of them, and each keeps what it found. `progress` is also told how many are done.
 
@@ -155,21 +122,21 @@ def infer_at_once(
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
     searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
-    found: dict[str, Inference] = {}
+    found: dict[str, Found] = {}
 
-    def work(search: Search, tell: Note) -> Inference:
+    def work(search: Search, tell: Note) -> Found:
         return _searched(search, tell, None)
 
     def told(search: Search, now: str) -> None:
         if progress is not None:
-            progress(f"{len(found)} of {len(searches)} are done; {search.machine}", now)
+            progress(f"{len(found)} of {len(searches)} are done; {search.name}", now)
 
-    def done(search: Search, outcome: Inference | Exception) -> None:
-        found[search.machine] = _of(search, outcome)
-        _keep(search, found[search.machine])
+    def done(search: Search, outcome: Found | Exception) -> None:
+        found[search.name] = _of(search, outcome)
+        _keep(search, found[search.name])
 
     run_lanes(searches, work, jobs, told, done)
-    return tuple(found.get(search.machine) or _without(search, INTERRUPTED) for search in searches)
+    return tuple(found.get(search.name) or _without(search, INTERRUPTED) for search in searches)
 
 
 def infer_on_spark(
@@ -181,42 +148,43 @@ def infer_on_spark(
     seed: int = 0,
     resume: bool = False,
     progress: Progress | None = None,
-) -> tuple[Inference, ...]:
-    """As `infer`, each machine on a worker of the Spark at `master`. It cannot ask.
+) -> tuple[Found, ...]:
+    """As `infer`, each machine or link on a worker of the Spark at `master`. It cannot ask.
 
-    A machine that is finished when Ctrl-C comes is kept, settled or not; the search for one that is not begins anew.
+    One that is finished when Ctrl-C comes is kept, settled or not; the search for one that is not begins anew.
 
     Raises:
         UserError: the file or a name is at fault, or Spark is; the message says so in the words of the command.
     """
     searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
-    found: dict[str, Inference] = {}
+    found: dict[str, Found] = {}
 
-    def finished(search: Search, future: Future[Inference]) -> None:
-        one = found[search.machine] = _of(search, future.exception() or future.result())
-        _keep(search, replace(one, kept=one.kept or as_kept(one)))
+    def finished(search: Search, future: Future[Found]) -> None:
+        one = found[search.name] = _of(search, future.exception() or future.result())
+        _keep(search, _with_all_kept(one))
 
     def told(running: Sequence[Search]) -> None:
         if progress is not None and running:
-            progress(", ".join(search.machine for search in running[:4]), f"{len(found)} of {len(searches)} are done")
+            progress(", ".join(search.name for search in running[:4]), f"{len(found)} of {len(searches)} are done")
 
     with open_spark(master) as workers:
         why = run_tasks(workers, search_one, searches, finished, told)
     if not why:
         for search in searches:
-            _keep(search, found[search.machine])
-        return tuple(found[search.machine] for search in searches)
-    there = {machine: replace(one, kept=one.kept or as_kept(one)) for machine, one in found.items()}
-    return tuple(there.get(search.machine) or _without(search, why) for search in searches)
+            _keep(search, found[search.name])
+        return tuple(found[search.name] for search in searches)
+    there = {name: _with_all_kept(one) for name, one in found.items()}
+    return tuple(there.get(search.name) or _without(search, why) for search in searches)
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A task: the search for one machine of a file, with what an earlier one kept; and the place of what it keeps."""
+    """A task: the search for one machine or link of a file, with what an earlier one kept; and the place of what it
+    keeps."""
 
     file: str
     content: bytes
-    machine: str
+    name: str
     hide: tuple[str, ...]
     limits: Limits
     kept: Kept | None
@@ -228,14 +196,14 @@ def _searches(
 ) -> list[Search]:
     file, content = str(loaded.loaded.path), loaded.loaded.source.text.encode()
     found = []
-    for machine in _chosen(loaded.content, names, hide):
-        place = kept_at(file, machine.name, hide)
+    for subject in _subjects(loaded.content, names, hide):
+        place = kept_at(file, subject.name, hide)
         kept = read(place) if resume and place is not None else None
-        found.append(Search(file, content, machine.name, tuple(hide), limits, kept, place))
+        found.append(Search(file, content, subject.name, tuple(hide), limits, kept, place))
     return found
 
 
-def search_one(search: Search) -> Inference:
+def search_one(search: Search) -> Found:
     """Does a search by the text of its file alone, in whatever process."""
     return _searched(search, lambda _doing: None, None)
 
@@ -246,28 +214,40 @@ def _specification_of(search: Search) -> ir.Specification:
     return found
 
 
-def _machine_of(search: Search) -> ir.Machine:
-    """The machine, without what is hidden."""
-    (machine,) = chosen_machines(_specification_of(search), (search.machine,))
-    return hidden(machine, search.hide)
+def _subject_of(search: Search) -> ir.Machine | ir.Link:
+    """The machine or link, without what is hidden."""
+    (subject,) = _subjects(_specification_of(search), (search.name,))
+    return without_invariants(subject, search.hide) if isinstance(subject, ir.Link) else hidden(subject, search.hide)
 
 
 def _taken(search: Search) -> frozenset[str]:
-    """The names of the machine in its file, what is hidden among them, and those of its mutants."""
+    """The names of the machine or link in its file, what is hidden among them; of a machine those of its mutants."""
     found = _specification_of(search)
-    mutants = (mutant.mutated for mutant in found.mutants if mutant.subject == search.machine)
-    machines = (*chosen_machines(found, (search.machine,)), *mutants)
-    return frozenset().union(*(names_of(each) for each in machines if isinstance(each, ir.Machine)))
+    (subject,) = _subjects(found, (search.name,))
+    if isinstance(subject, ir.Link):
+        return frozenset(each.name for each in subject.invariants)
+    mutants = (mutant.mutated for mutant in found.mutants if mutant.subject == search.name)
+    return frozenset().union(*(names_of(each) for each in (subject, *mutants) if isinstance(each, ir.Machine)))
 
 
-def _searched(search: Search, note: Note, ask: Ask | None) -> Inference:
-    options = Options(seed=search.limits.seed)
+def _searched(search: Search, note: Note, ask: Ask | None) -> Found:
+    options, subject = Options(seed=search.limits.seed), _subject_of(search)
+    aids = Aids(search.kept, ask, _taken(search))
     with solver_pool(options) as pool:
-        aids = Aids(search.kept, ask, _taken(search))
-        return infer_machine(ProofSession(pool, options), _machine_of(search), search.limits, note, aids)
+        session = ProofSession(pool, options)
+        if isinstance(subject, ir.Link):
+            return infer_link(session, subject, search.limits, note, aids)
+        return infer_machine(session, subject, search.limits, note, aids)
 
 
-def _of(search: Search, outcome: Inference | BaseException) -> Inference:
+def _with_all_kept(found: Found) -> Found:
+    """The outcome with what another search begins with: where it is settled, with what it found."""
+    if isinstance(found, LinkInference):
+        return replace(found, kept=found.kept or link_as_kept(found))
+    return replace(found, kept=found.kept or as_kept(found))
+
+
+def _of(search: Search, outcome: Found | BaseException) -> Found:
     """The outcome. Raises: UserError. A search that broke has none but the reason."""
     if isinstance(outcome, UserError):
         raise outcome
@@ -276,9 +256,11 @@ def _of(search: Search, outcome: Inference | BaseException) -> Inference:
     return outcome
 
 
-def _without(search: Search, reason: str) -> Inference:
-    machine = _machine_of(search)
-    return Inference(machine, goals_of(machine), reason=reason, kept=search.kept)
+def _without(search: Search, reason: str) -> Found:
+    subject = _subject_of(search)
+    if isinstance(subject, ir.Link):
+        return LinkInference(subject, reason=reason, kept=search.kept)
+    return Inference(subject, goals_of(subject), reason=reason, kept=search.kept)
 
 
 def hints(
@@ -334,26 +316,45 @@ def _chosen(specification: ir.Specification, names: Sequence[str], hide: Sequenc
     return chosen
 
 
-def _note(progress: Progress | None, machine: str) -> Note:
+def _subjects(
+    specification: ir.Specification, names: Sequence[str], hide: Sequence[str] = ()
+) -> tuple[ir.Machine | ir.Link, ...]:
+    """The machines and links of these names, in this order; all machines without names.
+
+    Raises: UserError, also for an invariant to hide that none of them has.
+    """
+    links = {link.name: link for link in specification.links}
+    machines = [name for name in names if name not in links]
+    if names and not machines:
+        found: tuple[ir.Machine | ir.Link, ...] = tuple(links[name] for name in names)
+    else:
+        there = {machine.name: machine for machine in chosen_machines(specification, machines)}
+        found = tuple((there | links)[name] for name in names) if names else tuple(there.values())
+    for name in hide:
+        known(name, (*(each.name for subject in found for each in subject.invariants), "all"), "invariant")
+    return found
+
+
+def _note(progress: Progress | None, name: str) -> Note:
     def note(doing: str) -> None:
         if progress is not None:
-            progress(machine, doing)
+            progress(name, doing)
 
     return note
 
 
-def kept_at(file: str, machine: str, hide: Sequence[str] = ()) -> Path | None:
+def kept_at(file: str, name: str, hide: Sequence[str] = ()) -> Path | None:
     """The file that keeps a search between runs: in $THENCE_CACHE, or else in the user's cache; None if neither is.
 
     Raises: BadRequest where THENCE_CACHE names a place that cannot be written to.
     """
     named = bool(os.environ.get("THENCE_CACHE"))
     folder = cache_directory(None, no_cache=False) if named else cache_folder(FOLDER)
-    key = "\0".join((str(Path(file).resolve()), machine, *sorted(hide)))
+    key = "\0".join((str(Path(file).resolve()), name, *sorted(hide)))
     return None if folder is None else folder / f"{FOLDER}-{sha256(key.encode()).hexdigest()[:24]}.json"
 
 
-def _keep(search: Search, found: Inference) -> None:
+def _keep(search: Search, found: Found) -> None:
     """Keeps what another search can go on with, if there is a place for it; removes what nobody needs any more.
 
     Raises: BadRequest.
@@ -385,7 +386,7 @@ def chosen_machines(specification: ir.Specification, names: Sequence[str]) -> tu
     return tuple((mutants | there)[name] for name in names) if names else tuple(there.values())
 
 
-def written(text: str, file: str, found: Inference | LinkInference) -> str:
+def written(text: str, file: str, found: Found) -> str:
     """The text of a file with the conjuncts in it.
 
     Raises: BadRequest where the declaration is not in the file, or would not come out as it was proved.

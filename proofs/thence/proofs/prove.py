@@ -291,7 +291,7 @@ def _link_proof(
     if assessment.verdict is Verdict.PROVED and (nothing := says_nothing(link)) is not None:
         assessment = unknown(nothing, assessment.facts, assessment.text)
     if "fails" in assessment.facts:
-        assessment = _with_run(link, assessment)
+        assessment = _with_run(link, assessment, session.options)
     wanted = Verdict.PROVED if is_claimed(link) else None
     result = Result(
         link_statement(link),
@@ -333,12 +333,12 @@ def _progress_proof(
     return Proof(result, assessment)
 
 
-def _with_run(link: ir.Link, failed: Assessment) -> Assessment:
+def _with_run(link: ir.Link, failed: Assessment, options: Options) -> Assessment:
     """The assessment of a link of which an obligation fails: refuted if a run breaks it, otherwise as it was.
 
-    The run is the answer, so it stands first.
+    The run is the answer, so it stands first. It is looked for as long as a solver has for a question.
     """
-    found = run_that_breaks(link)
+    found = run_that_breaks(link, options.timeout_ms / 1_000)
     if found.run is None:
         return replace(failed, text=f"{failed.text}\n{found.said}")
     facts = {key: value for key, value in failed.facts.items() if key != "unknown"} | found.run.facts

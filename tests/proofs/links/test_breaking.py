@@ -35,7 +35,7 @@ def test_a_run_is_as_short_as_that_of_the_exploration(name: str) -> None:
     for link in mutants_of(name):
         small = min(link.scopes, key=lambda each: (each.workload.processes, sum(each.workload.sends)))
         here = replace(link, scopes=(small,))
-        found = run_that_breaks(here).run
+        found = run_that_breaks(here, 60).run
         check = check_link(link, link.protocol, small.workload, limit=4_000)
         if found is None:
             assert check.refuted is None
@@ -108,3 +108,12 @@ def test_a_state_that_no_run_reaches_leaves_the_link_unknown() -> None:
     specification, link = linked(1, "n@p > 0 implies", "n@p > 0 iff")
     (result,) = prove_specification(specification, [link.name])
     assert result.verdict is Verdict.PROVED
+
+
+def test_a_search_without_time_says_so() -> None:
+    """It finds nothing, whatever there is to find, and claims of no scope that it was searched to its end."""
+    _, link = linked(2)
+    assert run_that_breaks(link, 60).run is not None
+    found = run_that_breaks(link, 0)
+    assert found.run is None and "the time limit ended this search" in found.said
+    assert "no run breaks the link in these scopes" not in found.said

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from thence.dsl import ir
 from thence.dsl.check.expectations import Exploration, check_expectations
@@ -88,9 +89,18 @@ def check_link(
 def link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[str]) -> dict[str, ir.Expr]:
     """Of these formulas, each of one line, those that an invariant of a link could say; by text."""
     found: dict[str, ir.Expr] = {}
-    written = "".join(f"  invariant: {line}\n" for line in lines)
-    head = f"conforms {protocol.name} to {machine.name}:\n  causal_send(m) is causal_send(m)\n"
-    tree, faults = parse(head + written, "asked")
+    for at in range(0, len(lines), _AT_ONCE):
+        found |= _link_formulas(protocol, machine, lines[at : at + _AT_ONCE])
+    return found
+
+
+_AT_ONCE: Final = 1_000
+"""So many formulas are read as one file, which has a limit."""
+
+
+def _link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[str]) -> dict[str, ir.Expr]:
+    found: dict[str, ir.Expr] = {}
+    tree, faults = parse(_with_invariants(protocol.name, machine.name, lines), "asked")
     assert tree is not None and not faults, faults
     (declared,) = (each for each in tree.declarations if isinstance(each, syntax.Conforms))
     for line, formula in zip(lines, declared.invariants, strict=True):
@@ -100,6 +110,28 @@ def link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[st
         if body is not None and not reporter.errors:
             found[line] = body
     return found
+
+
+def is_one_formula(line: str) -> bool:
+    """Whether a text from elsewhere can stand in the place of a formula of one line."""
+    tree, faults = parse(_with_invariants("asked", "asked", (line,)), "asked")
+    if tree is None or faults or len(line.splitlines()) != 1 or len(tree.declarations) != 1:
+        return False
+    (declared,) = tree.declarations
+    return isinstance(declared, syntax.Conforms) and len(declared.invariants) == 1 and len(declared.clauses) == 1
+
+
+def _with_invariants(protocol: str, machine: str, lines: Iterable[str]) -> str:
+    head = f"conforms {protocol} to {machine}:\n  causal_send(m) is causal_send(m)\n"
+    return head + "".join(f"  invariant: {line}\n" for line in lines)
+
+
+def names_of_link(link: ir.Link) -> frozenset[str]:
+    """The names that the invariants of a link cannot bind: what the machine and the protocol declare."""
+    machine, protocol = link.machine, link.protocol
+    symbols = {each.name for each in _symbols(machine)}
+    definitions = {each.name for each in (*machine.definitions, *protocol.definitions)}
+    return frozenset(symbols | definitions | {each.name for each in protocol.constants})
 
 
 def _words(protocol: ir.Protocol, machine: ir.Machine) -> Vocabulary:

@@ -25,12 +25,12 @@ _CALLED: Final = {**_ENDS, "by'": "p", "message'": "m"}
 """The fields that no text declares, and how they are called."""
 
 
-def with_packet_names(expression: ir.Expr) -> ir.Expr:
+def with_packet_names(expression: ir.Expr, others: Iterable[str] = ()) -> ir.Expr:
     """The expression to be shown: a variable for a packet in flight or an action is called as it is written; that
-    of a packet has no domain."""
+    of a packet has no domain. `others` are names that no field gets, beside those that the expression uses."""
     if not _names_are_missing(expression):
         return expression
-    used = {node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound)}
+    used = {*others, *(node.name for node in nodes(expression) if isinstance(node, ir.Local | ir.Bound))}
     used |= {node.symbol for node in nodes(expression) if isinstance(node, ir.Apply)}
     return _named(expression, {}, frozenset(used))
 

@@ -18,9 +18,14 @@ _CONNECTIVE = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
 
 
 @remembered
-def show_expression(expression: ir.Expr) -> str:
-    """The expression in the syntax of the language."""
-    return _show(with_packet_names(expression), _LOOSE)
+def show_expression(expression: ir.Expr, taken: frozenset[str] = frozenset()) -> str:
+    """The expression in the syntax of the language.
+
+    Args:
+        taken: names that mean something where it is to stand, so that no packet's field gets one of them: of an
+            invariant of a link, `names_of_link`.
+    """
+    return _show(with_packet_names(expression, taken), _LOOSE)
 
 
 def show_as_written(expression: ir.Expr) -> str:

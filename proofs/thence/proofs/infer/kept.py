@@ -2,7 +2,8 @@
 
 Nothing of it is believed. A sample is computed again from its run, and counts only if every guard on the way is true. A
 clause is checked again as a formula of the machine, held against all samples, and is then a goal like any other. So an
-edit of the machine can cost what was kept, but never the truth.
+edit of the machine can cost what was kept, but never the truth. The search for a link keeps clauses only: its samples
+are drawn again.
 """
 
 from __future__ import annotations
@@ -64,10 +65,11 @@ class Kept:
     """A search, as far as it came.
 
     Attributes:
-        machine: `digest` of the machine that it was about.
-        reasons: whether the vocabulary had guards that were true of somebody.
-        variables: how many a clause could have.
-        base, wanted, given_up: clauses, as `Strengthening` has them.
+        machine: `digest` of the machine or link that it was about.
+        reasons: whether the vocabulary had guards that were true of somebody; of a link, never.
+        variables: how many a clause could have; of a link, the rank of the clauses that were tried.
+        base, wanted, given_up: clauses, as `Strengthening` has them; of a link, those that are enough, those that
+            proofs rest on so far, and those that no proof was found of.
         samples: of random runs; `runs`: those that made a clause false.
     """
 
@@ -81,9 +83,9 @@ class Kept:
     runs: tuple[Forest, ...]
 
 
-def digest(machine: ir.Machine) -> str:
-    """A hash of all that a machine says; places and documentation aside."""
-    return sha256(repr(replace(machine, doc="")).encode()).hexdigest()
+def digest(subject: ir.Machine | ir.Link) -> str:
+    """A hash of all that a machine or link says; places and documentation aside."""
+    return sha256(repr(replace(subject, doc="")).encode()).hexdigest()
 
 
 def texts_of(formulas: Iterable[ir.Expr]) -> tuple[str, ...]:

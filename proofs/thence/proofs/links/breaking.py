@@ -6,6 +6,7 @@ The search is breadth first, by the interpreter, so that the run is a shortest o
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -50,23 +51,31 @@ class Search:
     run: Breaking | None = None
 
 
-def run_that_breaks(link: ir.Link) -> Search:
+def run_that_breaks(link: ir.Link, seconds: float) -> Search:
     """Searches scopes of the link, also with each fault of the network once; and those of a protocol without scopes,
-    also with each input twice."""
+    also with each input twice.
+
+    Args:
+        seconds: of processor time, for all scopes together.
+    """
+    end = time.process_time() + seconds
     searched: list[str] = []
     for name, workload in _scopes(link):
+        if time.process_time() >= end:
+            break
         follow = LinkRun(link, system_of(bare(link.protocol), workload))
         if follow.broken_axioms():
             continue
         where = name or f"{counted(workload.processes, 'process')}, sends {','.join(map(str, workload.sends))}"
-        actions, states = _shortest(follow)
+        actions, states, whole = _shortest(follow, end)
         if actions is not None:
             return Search(*_shown(follow, actions, workload_facts(name, workload, link.protocol)))
-        searched.append(f"{where} ({counted(states, 'state')}{' of more' if states >= LIMIT else ''})")
+        searched.append(f"{where} ({counted(states, 'state')}{'' if whole else ' of more'})")
+    over = "; the time limit ended this search" if time.process_time() >= end else ""
     if not searched:
-        return Search("no scope could be searched for a run that breaks the link")
+        return Search(f"no scope could be searched for a run that breaks the link{over}")
     more = "the state need not be reachable, and then the invariants are too weak"
-    return Search(f"no run breaks the link in these scopes: {'; '.join(searched)}; {more}")
+    return Search(f"no run breaks the link in these scopes: {'; '.join(searched)}{over}; {more}")
 
 
 def _scopes(link: ir.Link) -> Iterator[tuple[str | None, ir.Workload]]:
@@ -84,15 +93,16 @@ def _scopes(link: ir.Link) -> Iterator[tuple[str | None, ir.Workload]]:
     yield from [each for each in every if each[1].ends][:SCOPES]
 
 
-def _shortest(follow: LinkRun) -> tuple[list[Action] | None, int]:
-    """The actions of a shortest run that breaks the link, if one is found; and how many states were reached."""
+def _shortest(follow: LinkRun, end: float) -> tuple[list[Action] | None, int, bool]:
+    """The actions of a shortest run that breaks the link, if one is found; how many states were reached; whether these
+    are all. `end` is when the time is over, by the processor time of this process."""
     system = follow.system
     start = (system.initial(), follow.initial())
     if follow.disagreement(start[1], start[0]) is not None:
-        return [], 1
+        return [], 1, False
     came: dict[_Reached, tuple[_Reached, Action] | None] = {start: None}
     left = deque([start])
-    while left and len(came) < LIMIT:
+    while left and len(came) < LIMIT and time.process_time() < end:
         here = left.popleft()
         for action in system.enabled(here[0]):
             outcome = system.apply(here[0], action)
@@ -103,12 +113,12 @@ def _shortest(follow: LinkRun) -> tuple[list[Action] | None, int]:
             except Fault:  # internal transitions without an end
                 continue
             if not isinstance(after, Follower):
-                return [*_actions(came, here), action], len(came)
+                return [*_actions(came, here), action], len(came), False
             there = (outcome.state, after)
             if there not in came:
                 came[there] = here, action
                 left.append(there)
-    return None, len(came)
+    return None, len(came), not left
 
 
 def _actions(came: dict[_Reached, tuple[_Reached, Action] | None], to: _Reached) -> list[Action]:

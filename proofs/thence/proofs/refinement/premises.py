@@ -87,12 +87,18 @@ class Systems:
                 pass
 
     def small(self, link: ir.Link) -> Iterator[MachineRun]:
-        """The machine in each small system: see NOTE(order) in `dsl.run.machine_run`."""
+        """The machine in each small system: see NOTE(order) in `dsl.run.machine_run`.
+
+        A multicast goes to somebody, but `facts` does not say so. So there is one to nobody here, and an axiom that is
+        false of it is named, not shown.
+        """
         protocol = link.protocol
         for processes in range(2 if self.several else 1, _LARGEST + 1):
             for to_itself in (False, True) if self.self_sends is None else (self.self_sends,):
                 choices = all_choices(processes, protocol.delivery, to_itself) if protocol.sends else ()
                 ends = [(process, each) for process, own in enumerate(choices) for each in own]
+                if protocol.sends and protocol.delivery == "multicast":
+                    ends += [(process, ()) for process in range(processes)]
                 for edges in _trees(processes) if protocol.network.tree else ((),):
                     yield MachineRun(link.machine, processes, ends, edges)
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
+from at_work import until_at_work
 
 Thence = Callable[..., Any]
 
@@ -158,7 +164,105 @@ def test_bad_requests(thence: Thence, tmp_path: Path) -> None:
     file.write_text(COUNTED)
     assert thence("infer", str(file), "counted to number").rejects("no machine or link counted to number")
     assert thence("infer", str(file), LINK, "--hide", "nothing").rejects("no invariant nothing")
-    for option in ("--resume", "--hints"):
-        assert thence("infer", str(file), LINK, option).rejects(f"{LINK} is a link", option, "are for machines")
+    for option in ("--ask", "--hints"):
+        assert thence("infer", str(file), LINK, option).rejects(f"{LINK} is a link: {option} is for machines")
     assert thence("infer", str(file), LINK, "numbers", "--hide", "all").rejects("not with both")
     assert thence("infer", "fifo", "fifo to sequence_numbers", "--write").rejects("of the library")
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Searches are kept there."""
+    monkeypatch.setenv("THENCE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+LATE_FAULT = COUNTED.replace("if n = done[j] + 1:", "if n = done[j] + 1 or n = 100:")
+"""No search finds invariants for this, nor a run that breaks the link."""
+
+
+def test_a_search_goes_on(thence: Thence, tmp_path: Path, cache: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(LATE_FAULT)
+    ended = thence("infer", str(file), LINK, "--timeout", "20")
+    assert ended.code == 3 and "--resume" in ended.out
+    (kept,) = cache.iterdir()
+    document = json.loads(kept.read_text())
+    document["wanted"] = ["forall MSG(m, n) from p to q in flight. sent(m)"]
+    kept.write_text(json.dumps(document))
+    file.write_text(COUNTED)
+    resumed = thence("infer", str(file), LINK, "--resume", "--json")
+    (link,) = resumed.object["links"]
+    assert resumed.code == 0 and link["verdict"] == "proved" and link["resumed"]["clauses"] == 1
+    assert not kept.exists()  # nothing is left to look for
+    again = thence("infer", str(file), LINK, "--resume")
+    assert again.code == 0 and f"no earlier search of {LINK} was kept" in again.out
+
+
+UNSOUND = (
+    "true",
+    "forall p, q: process. out@p[q] = 0",
+    "nobody(",
+    "true\n\nmachine other:\n  delivery off",
+    "forall MSG(m, n) from p to q in flight. n = 0 or n = 1 or not delivered(m)",
+    "forall MSG(m, n) from p to q in flight. sent(m) and src(m) = p and dst(m) = q and number(m) = n",
+    '"""',
+    "forall p, q: process. out@p[q] = last(p, q) # and more",
+)
+"""Formulas that are true of nothing but the first steps, invariants, and what is no formula of the link."""
+
+
+@pytest.mark.parametrize("which", ["base", "wanted"])
+def test_what_was_kept_is_not_believed(thence: Thence, tmp_path: Path, cache: Path, which: str) -> None:
+    """A true link is proved, a wrong one refuted, and one that nothing proves is unknown, whatever the file says."""
+    file = tmp_path / "mine.thence"
+    wrong = COUNTED.replace("if n = done[j] + 1:", "if n > done[j]:").replace("  expect holds fifo\n", "")
+    for text, verdict in ((wrong, "refuted"), (LATE_FAULT, "unknown"), (COUNTED, "proved")):
+        file.write_text(LATE_FAULT)
+        assert thence("infer", str(file), LINK, "--timeout", "5").code == 3
+        (kept,) = cache.iterdir()
+        document = json.loads(kept.read_text())
+        document |= {"base": [], "wanted": [], which: UNSOUND, "given_up": ["nobody(", "true"]}
+        kept.write_text(json.dumps(document))
+        file.write_text(text)
+        resumed = thence("infer", str(file), LINK, "--resume", "--timeout", "20", "--json")
+        (link,) = resumed.object["links"]
+        assert link["verdict"] == verdict
+        if verdict != "refuted":
+            assert 0 < link["resumed"]["clauses"] < len(UNSOUND)
+            assert not any("= 0 or n = 1" in each["text"] and verdict == "proved" for each in link["invariants"])
+
+
+def without_times(found: dict[str, Any]) -> list[dict[str, Any]]:
+    both = (*found["machines"], *found["links"])
+    return [{name: value for name, value in one.items() if "seconds" not in name} for one in both]
+
+
+def test_links_at_the_same_time_are_as_one_after_the_other(thence: Thence, tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "mine.thence").write_text(COUNTED)
+    named = ("counted to anything", "numbers", LINK)
+    here = thence("infer", "mine.thence", *named, "--json")
+    there = thence("infer", "mine.thence", *named, "--json", "--jobs", "3")
+    assert there.code == here.code == 0
+    assert without_times(there.object) == without_times(here.object)
+    assert [one["link"] for one in there.object["links"]] == ["counted to anything", LINK]
+
+
+@pytest.mark.long
+def test_an_interrupt_keeps_what_was_found(command: list[str], thence: Thence, tmp_path: Path, cache: Path) -> None:
+    """What is kept says what proofs rest on so far; a search that goes on with it proves the link."""
+    run = subprocess.Popen(
+        [*command, "infer", "mf", "mf to buffers", "--hide", "all"],
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        encoding="utf-8",
+    )
+    until_at_work(run, 14)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 3 and "interrupted" in out and "--resume" in out
+    (kept,) = cache.iterdir()
+    document = json.loads(kept.read_text())
+    assert document["base"] or document["wanted"]
+    resumed = thence("infer", "mf", "mf to buffers", "--hide", "all", "--resume")
+    assert resumed.code == 0 and "went on with" in resumed.out and not kept.exists()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from thence.dsl import ir
 from thence.dsl.load import load
-from thence.proofs.infer.inference import INTERRUPTED, Limits
-from thence.proofs.infer.links.inference import LinkInference, infer_link, without_invariants
+from thence.proofs.infer.inference import INTERRUPTED, Aids, Limits
+from thence.proofs.infer.kept import Kept
+from thence.proofs.infer.links.inference import LinkInference, as_kept, infer_link, without_invariants
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 
 
-def searched(limits: Limits, end_at: str = "never", hide: str = "all") -> LinkInference:
+def searched(limits: Limits, end_at: str = "never", hide: str = "all", kept: Kept | None = None) -> LinkInference:
     specification = load("fifo").specification
     assert specification is not None
     (link,) = specification.links
@@ -21,7 +27,7 @@ def searched(limits: Limits, end_at: str = "never", hide: str = "all") -> LinkIn
 
     options = Options()
     with solver_pool(options) as pool:
-        return infer_link(ProofSession(pool, options), without_invariants(link, (hide,)), limits, note)
+        return infer_link(ProofSession(pool, options), without_invariants(link, (hide,)), limits, note, Aids(kept))
 
 
 def test_an_interrupt_shows_what_proofs_rest_on() -> None:
@@ -29,7 +35,25 @@ def test_an_interrupt_shows_what_proofs_rest_on() -> None:
     assert not found.proved and found.reason == INTERRUPTED and found.refuted is None
     assert {"MSG_in_flight", "in_unacked"} <= {each.formula.name for each in found.conjuncts}
     early = searched(Limits(), "random runs")
-    assert not early.proved and not early.conjuncts
+    assert not early.proved and not early.conjuncts and early.kept is None
+
+
+def test_what_an_interrupted_search_found_is_gone_on_with() -> None:
+    """Once clauses are enough, the next search begins with these; one that is interrupted at once leaves them be."""
+    found = searched(Limits(), "clauses are enough")
+    kept = found.kept
+    assert kept is not None and kept.base and not kept.wanted
+    again = searched(Limits(), kept=kept)
+    assert again.proved and again.facts == {"clauses": len(kept.base)} and again.kept is None
+    assert searched(Limits(), "the machine", kept=kept).kept == kept
+    assert searched(Limits(), "clauses that are true", kept=kept).kept == kept
+
+
+def test_a_search_that_is_settled_can_be_begun_with() -> None:
+    settled = searched(Limits(), hide="delayed")
+    again = searched(Limits(), hide="delayed", kept=as_kept(settled))
+    assert again.proved and again.facts == {"clauses": 1}
+    assert [each.formula for each in again.conjuncts] == [each.formula for each in settled.conjuncts]
 
 
 def test_the_time_limit_ends_a_search() -> None:
@@ -42,3 +66,21 @@ def test_what_is_not_hidden_is_kept() -> None:
     found = searched(Limits(), hide="delayed")
     assert found.proved and len(found.link.invariants) == 3
     assert [each.formula.name for each in found.conjuncts] == ["in_early"]
+
+
+@pytest.mark.long
+def test_a_false_link_ends_in_a_run() -> None:
+    """Of these mutants random runs show nothing; small scopes do."""
+    specification = load("client_server").specification
+    assert specification is not None
+    link = next(each for each in specification.links if each.protocol.name == "client_server")
+    wrong = {each.name: each.mutated for each in specification.mutants}
+    options = Options()
+    for name in ("compares_nothing", "clients_forget"):
+        protocol = wrong[name]
+        assert isinstance(protocol, ir.Protocol)
+        false = replace(without_invariants(link, ("all",)), protocol=protocol)
+        with solver_pool(options) as pool:
+            found = infer_link(ProofSession(pool, options), false, Limits(60.0), lambda _doing: None)
+        assert found.refuted is not None and "this run breaks the link after 5 steps" in found.refuted.text
+        assert not found.proved and found.kept is None

@@ -9,17 +9,17 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from thence.api.inferring import hints as find_hints
-from thence.api.inferring import infer as infer_invariants
 from thence.api.inferring import (
+    Found,
     infer_at_once,
-    infer_links,
     infer_on_spark,
     is_of_the_library,
     kept_at,
     link_names_among,
     written,
 )
+from thence.api.inferring import hints as find_hints
+from thence.api.inferring import infer as infer_invariants
 from thence.cli.asking import Asking
 from thence.cli.options import File, Json, Seed, verbosity
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, REFUTED, UNKNOWN, BadInput, Output
@@ -53,16 +53,23 @@ def infer(
         bool, typer.Option("--resume", help="Go on with what the last search kept; all of it is checked again.")
     ] = False,
     ask: Annotated[
-        bool, typer.Option("--ask", help="Ask which clause excludes a state: a number, a formula, or q, line by line.")
+        bool,
+        typer.Option(
+            "--ask", help="Ask which clause of a machine excludes a state: a number, a formula, or q, line by line."
+        ),
     ] = False,
     hints: Annotated[
         bool,
         typer.Option("--hints", help="Find few of the hidden invariants that are enough. By default, all are hidden."),
     ] = False,
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="The number of machines that are searched at a time.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=64, help="The number of machines and links that are searched at a time.")
+    ] = 1,
     master: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Search each machine on the workers of this Spark master; --jobs does not matter then."),
+        typer.Option(
+            help="Search each machine or link on the workers of this Spark master; --jobs does not matter then."
+        ),
     ] = None,
     verbose: Annotated[int, verbosity("Show a step that each invariant excludes.")] = 0,
     json: Json = False,
@@ -106,65 +113,46 @@ def _inferred(session: Session, request: InferRequest) -> Output:
     if request.write:
         check_rewritable(target)
     links = link_names_among(request.file, request.names)
-    if request.resume or request.ask or request.jobs > 1 or request.master is not None:
-        _refuse_links(links)
-    machines = tuple(name for name in request.names if name not in links)
-    if links and machines and request.hide:
+    if request.ask and links:
+        raise BadInput(f"{links[0]} is a link: --ask is for machines; no clause of a link is chosen")
+    if 0 < len(links) < len(request.names) and request.hide:
         raise BadInput("--hide goes with machines or with links, not with both")
-    found = _of_machines(session, request, machines) if machines or not links else ()
-    found_links = _of_links(session, request, links) if links else ()
-    text = "\n".join((*(_lines(each, session.verbosity) for each in found), *map(_link_lines, found_links)))
+    found = _searched(session, request)
+    text = "\n".join(_lines_of(each, session.verbosity) for each in found)
     if request.resume:
-        text += "".join(f"\nno earlier search of {each.machine.name} was kept" for each in found if not each.facts)
+        text += "".join(f"\nno earlier search of {_name(each)} was kept" for each in found if not each.facts)
     if any(each.kept is not None for each in found) and kept_at(str(path), "") is not None:
         text += "\nwhat was found is kept; --resume goes on with it"
     unwritten = ""
     if request.write:
         try:
-            text += _write(str(path), before, (*found, *found_links))
+            text += _write(str(path), before, found)
         except UserError as error:  # What was found is shown all the same.
             unwritten = str(error)
             text += f"\n{unwritten}"
-    codes = [*map(_exit_of, found), *map(_exit_of, found_links)]
+    codes = [*map(_exit_of, found)]
     code = REFUTED if REFUTED in codes else max(codes, default=AS_EXPECTED)
-    fields: dict[str, Any] = {"machines": [_json(each) for each in found]}
-    if found_links:
-        fields["links"] = [_link_json(each) for each in found_links]
+    fields: dict[str, Any] = {"machines": [_json(each) for each in found if isinstance(each, Inference)]}
+    if links:
+        fields["links"] = [_link_json(each) for each in found if isinstance(each, LinkInference)]
     if unwritten:
         fields["unwritten"] = [unwritten]
     return Output(text=text, fields=fields, exit=BAD_INPUT if unwritten else code)
 
 
-def _refuse_links(links: Sequence[str]) -> None:
-    """Raises: BadInput, where there is a link among what is named."""
-    if links:
-        raise BadInput(f"{links[0]} is a link: --resume, --ask, --hints, --jobs and --master are for machines")
-
-
-def _of_machines(session: Session, request: InferRequest, names: Sequence[str]) -> tuple[Inference, ...]:
+def _searched(session: Session, request: InferRequest) -> tuple[Found, ...]:
     return _search(session, request)(
         request.file,
-        *names,
+        *request.names,
         hide=request.hide,
         timeout=request.timeout_s,
         seed=request.seed,
         resume=request.resume,
-        progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
+        progress=lambda name, doing: session.status(f"{name}: {doing}"),
     )
 
 
-def _of_links(session: Session, request: InferRequest, names: Sequence[str]) -> tuple[LinkInference, ...]:
-    return infer_links(
-        request.file,
-        *names,
-        hide=request.hide,
-        timeout=request.timeout_s,
-        seed=request.seed,
-        progress=lambda link, doing: session.status(f"{link}: {doing}"),
-    )
-
-
-def _search(session: Session, request: InferRequest) -> Callable[..., tuple[Inference, ...]]:
+def _search(session: Session, request: InferRequest) -> Callable[..., tuple[Found, ...]]:
     """Who searches: this process, several at once, or Spark."""
     if request.master is not None:
         return partial(infer_on_spark, request.master)
@@ -177,7 +165,8 @@ def _hinted(session: Session, request: InferRequest) -> Output:
     """The table of `--hints`."""
     if request.write or request.resume or request.ask or request.jobs > 1 or request.master is not None:
         raise BadInput("--hints goes with --hide, --timeout and --seed only")
-    _refuse_links(link_names_among(request.file, request.names))
+    for name in link_names_among(request.file, request.names):
+        raise BadInput(f"{name} is a link: --hints is for machines")
     found = find_hints(
         request.file,
         *request.names,
@@ -211,7 +200,11 @@ def _hints_json(hints: Hints) -> Mapping[str, Any]:
     return {"hidden": list(hints.hidden), "given": given, "standing": hints.standing, "attempts": hints.attempts}
 
 
-def _exit_of(found: Inference | LinkInference) -> int:
+def _name(found: Found) -> str:
+    return found.link.name if isinstance(found, LinkInference) else found.machine.name
+
+
+def _exit_of(found: Found) -> int:
     if found.refuted is not None:
         return REFUTED
     return AS_EXPECTED if found.proved else UNKNOWN
@@ -226,7 +219,7 @@ def _text_of(path: str) -> str:
         raise BadInput(f"{path} cannot be read: {error}") from error
 
 
-def _write(path: str, before: str, found: Sequence[Inference | LinkInference]) -> str:
+def _write(path: str, before: str, found: Sequence[Found]) -> str:
     """Writes the conjuncts of the machines and links that are proved into the file; a sentence about it.
 
     `before`: the text that was searched. Raises: UserError, where the file is another one now, or cannot be written.
@@ -241,6 +234,10 @@ def _write(path: str, before: str, found: Sequence[Inference | LinkInference]) -
         return "\nnothing to write"
     rewrite_text(path, text)
     return f"\nwrote {counted(new, 'invariant')} into {path}"
+
+
+def _lines_of(found: Found, verbosity: int) -> str:
+    return _link_lines(found) if isinstance(found, LinkInference) else _lines(found, verbosity)
 
 
 def _lines(found: Inference, verbosity: int) -> str:
@@ -283,6 +280,9 @@ def _link_lines(found: LinkInference) -> str:
         lines = [f"{name}: proved for any number of processes and messages{limits}, {with_them}, in {seconds}"]
     else:
         lines = [f"{name}: unknown after {seconds}: {found.reason}"]
+    if found.facts:
+        lines.append(_resumed(found))
+    if not found.proved:
         if found.text != found.reason:
             lines += found.text.splitlines()
         if found.conjuncts:
@@ -299,15 +299,18 @@ def _link_json(found: LinkInference) -> Mapping[str, Any]:
         "text": found.text,
         "seconds": round(found.seconds, 3),
         "processor_seconds": round(found.processor_seconds, 3),
+        "resumed": dict(found.facts),
         "refuted": None if found.refuted is None else {"run": found.refuted.text},
         "invariants": [{"name": each.formula.name, "text": each.line} for each in found.conjuncts],
         **found.rests_on,
     }
 
 
-def _resumed(found: Inference) -> str:
-    samples, clauses = found.facts.get("samples", 0), found.facts.get("clauses", 0)
-    return f"went on with {counted(samples, 'sample')} and {counted(clauses, 'clause')}, checked again"
+def _resumed(found: Found) -> str:
+    """What an earlier search left; of a link it leaves no samples."""
+    kinds = (("samples", "sample"), ("clauses", "clause")) if isinstance(found, Inference) else (("clauses", "clause"),)
+    there = " and ".join(counted(found.facts.get(kind, 0), one) for kind, one in kinds)
+    return f"went on with {there}, checked again"
 
 
 def _json(found: Inference) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from itertools import permutations, product
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import built_in_symbols
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Type
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Type, has_zero
 from thence.proofs.infer.links.scenes import Scene, Term, Words, words_of
 
 _NOT_TOLD = ("hb", "past", "delivered_before")
@@ -95,18 +95,31 @@ class Atoms:
                 yield from (f"({term.text} iff {relation})" for relation in relations)
             case Collection(kind="option", item=item):
                 yield from (f"{term.text} is none", f"{term.text} is not none")
+                yield from self._exactly_where(scene, (f"{term.text} is not none",), relations)
                 yield from (f"{term.text} = some({each.text})" for each in scene.of(item))
                 if item == PROCESS:
                     yield from self._each_key(scene, item, lambda key: f"{term.text} = some({key})", BOOL)
             case Collection(item=item):
                 yield from (f"{term.text} is empty", *self._members(scene, term))
+                yield from self._exactly_where(scene, self._there(scene, term), relations)
                 yield from self._each_key(scene, item, lambda key: f"{key} in {term.text}", BOOL)
             case Map(key=key, value=Map(key=inner, value=value)):
                 yield from self._each_entry(scene, term, key, inner, value)
             case Map(key=key, value=value):
-                yield from self._each_key(scene, key, lambda name: f"{term.text}[{name}]", value)
+                yield from self._exactly_where(scene, self._there(scene, term), relations)
+                yield from self._each_key(scene, key, lambda name: f"{name} in {term.text}", BOOL)
+                if not has_zero(value) or not scene.about:
+                    yield from self._each_key(scene, key, lambda name: f"{term.text}[{name}]", value)
             case _:
                 pass
+
+    def _exactly_where(self, scene: Scene, facts: Iterable[str], relations: Sequence[str]) -> Iterator[str]:
+        """That a variable has a value, or has this one, means what a relation of the machine means."""
+        if scene.about:
+            yield from (f"({fact} iff {relation})" for fact, relation in product(facts, relations))
+
+    def _there(self, scene: Scene, term: Term) -> Iterator[str]:
+        return (each for each in self._members(scene, term) if " not in " not in each)
 
     def _members(self, scene: Scene, term: Term) -> Iterator[str]:
         if isinstance(term.type, Collection) and term.type.kind in ("set", "queue"):

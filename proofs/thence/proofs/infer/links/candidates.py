@@ -1,7 +1,8 @@
 """The clauses that are tried, as text: in ranks, of which the first is the smallest.
 
 Rank 0: plain atoms. Rank 1: the order of numbers, variables of other processes, counts, what is at two places at once,
-`exists` of a message, the order of queues, where a message is. Rank 2: two atoms of a scene.
+`exists` of a message, the order of queues, where a message is. Rank 2: what two processes have to do with each other,
+and with a packet between them. Rank 3: two atoms of a scene.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map
 from thence.proofs.infer.links.atoms import Atoms, atoms_of, speaks_of
 from thence.proofs.infer.links.scenes import Scene, Term, scenes
 
-RANKS = 3
+RANKS = 4
+BETWEEN = 2
+"""The rank of clauses about two processes; only that of clauses of two atoms is a higher one."""
 
 MOST_ATOMS = 24
 """So many atoms of a scene make pairs."""
@@ -58,7 +61,7 @@ class Candidate:
 
 
 def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
-    """The clauses of a rank below 2, each once."""
+    """The clauses of a rank below `BETWEEN`, each once."""
     atoms, all_scenes = atoms_of(link), scenes(link)
     found: list[Candidate] = []
     for scene in all_scenes:
@@ -77,7 +80,7 @@ def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
 
 
 def pairs_of_scenes(link: ir.Link, varying: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
-    """The clauses of rank 2: of two atoms that are true in some states only, one is true, or not.
+    """The clauses of rank 3: of two atoms that are true in some states only, one is true, or not.
 
     `varying` says which of some formulas are so.
     """
@@ -94,6 +97,58 @@ def pairs_of_scenes(link: ir.Link, varying: Callable[[Sequence[str]], frozenset[
                 choices = frozenset((first, second))
                 found.append(Candidate(f"{scene.label}_or", scene.prefix, f"({first} or {second})", choices=choices))
     return _each_once(found)
+
+
+def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
+    """The clauses of rank 2: of two facts about two processes one is true, or not, or a packet is between them.
+
+    `forall p, q: process. p = q or not asked(p, q) or heard(q, p) or (exists ASK(n) from r to s in flight. ...)`.
+    `true` says which of some formulas are so in all states: a fact of which that is known says nothing more.
+    """
+    atoms = atoms_of(link)
+    one = atoms.words.fresh(PROCESS, ())
+    other = atoms.words.fresh(PROCESS, (one,))
+    scene = Scene("", "", (Term(one, PROCESS), Term(other, PROCESS)))
+    prefix, found = f"forall {one}, {other}: process. ", list[Candidate]()
+    said = [each for each in (*atoms.plain(scene), *atoms.of_states(scene)) if _is_simple(each)]
+    alone = {each: [f"{prefix}{one} = {other} or {no}{_closed(each)}" for no in ("", "not ")] for each in said}
+    known = true([text for both in alone.values() for text in both])
+    facts = [each for each in said if not known.intersection(alone[each])][:MOST_ATOMS]
+    of_both = [each for each in facts if speaks_of(each, one) and speaks_of(each, other)]
+    for packet in (None, *_packets_between(link, atoms, one, other)):
+        told = of_both if packet is None else facts
+        for some in (*((each,) for each in told), *combinations(facts, 2)):
+            if packet is None and not any(each in of_both for each in some):
+                continue
+            for signs in product((False, True), repeat=len(some)):
+                literals = [f"not {_closed(each)}" if no else each for each, no in zip(some, signs, strict=True)]
+                choices = (f"{one} = {other}", *literals, *(() if packet is None else (packet,)))
+                found.append(Candidate("between", prefix, f"({' or '.join(choices)})", choices=frozenset(choices)))
+    return _each_once(found)
+
+
+def _is_simple(atom: str) -> bool:
+    return not atom.startswith(("not ", "(")) and " = " not in atom and " != " not in atom and " not " not in atom
+
+
+def _packets_between(link: ir.Link, atoms: Atoms, one: str, other: str) -> Iterator[str]:
+    """There is a packet of a kind from one process to the other, with a number that a function of the machine gives."""
+    for kind in link.protocol.packets:
+        if any(parameter.type == MESSAGE for parameter in kind.parameters):
+            continue
+        names = [one, other]
+        for parameter in kind.parameters:
+            names.append(atoms.words.fresh(parameter.type, names, parameter.name))
+        own = names[2:]
+        ends = [atoms.words.fresh(PROCESS, names)]
+        ends.append(atoms.words.fresh(PROCESS, (*names, *ends)))
+        head = f"exists {kind.name}({', '.join(own)}) from {ends[0]} to {ends[1]} in flight. "
+        there = f"{ends[0]} = {one} and {ends[1]} = {other}"
+        yield f"({head}{there})"
+        for name, parameter in zip(own, kind.parameters, strict=True):
+            for symbol in atoms.symbols:
+                if symbol.result == parameter.type == NAT and _types(symbol) == [PROCESS]:
+                    yield f"({head}{there} and {name} = {symbol.name}({one}))"
 
 
 def _each_once(found: Iterable[Candidate]) -> tuple[Candidate, ...]:
@@ -257,11 +312,31 @@ def _in_order(link: ir.Link, atoms: Atoms, scene: Scene) -> Iterator[Candidate]:
                     for one in unary:
                         yield Candidate(label, scene.prefix, f"({head}{one}({name}))")
                         yield Candidate(label, scene.prefix, f"({head}not {one}({name}))")
+            yield from _behind(atoms, scene, label, head)
         return
     other = atoms.words.fresh(MESSAGE if element in _texts(scene, MESSAGE) else BOOL, scene.taken)
     told = [(term.text.replace(element, other, 1), term) for term in scene.terms if term.text.startswith(element)]
     told = [each for each in told if each[1].text == element or each[1].text.startswith(f"{element}.")]
     yield from _ahead(label, scene, f"forall {other} ahead. ", relations, told)
+
+
+def _behind(atoms: Atoms, scene: Scene, label: str, head: str) -> Iterator[Candidate]:
+    """What is so of a message behind a packet of a kind; or of one with no such packet ahead, perhaps for its ends."""
+    ends = [each.text for each in scene.of(PROCESS)][-2:]
+    there = f"({head.replace('forall', 'exists', 1)}true)"
+    of_ends = [
+        f"{each.name}({', '.join(ends)})"
+        for each in atoms.symbols
+        if each.result == BOOL and _types(each) == [PROCESS, PROCESS]
+    ]
+    for term in scene.of(MESSAGE):
+        for each in atoms.symbols:
+            if each.result == BOOL and _types(each) == [MESSAGE]:
+                for fact in (f"{each.name}({term.text})", f"not {each.name}({term.text})"):
+                    yield Candidate(label, scene.prefix, f"({head}{fact})")
+                    for some in ((), *((one,) for one in of_ends)):
+                        choices = (fact, *some, there)
+                        yield Candidate(label, scene.prefix, f"({' or '.join(choices)})", choices=frozenset(choices))
 
 
 def _ahead(

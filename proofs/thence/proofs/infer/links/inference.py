@@ -3,19 +3,31 @@
 The stages: random runs of the protocol with its machine; clauses that are true in all of them, few kinds at first; what
 the obligations of the link use of these, see `support`; the fewest. At the end the prover of links proves the link with
 what was found, as it proves any other. Only what it proves is called proved.
+
+A search that ends without an answer keeps its clauses. Another one begins with those that were enough, or else goes on
+at the rank that the first one came to, without those that no proof was found of.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
 from thence.dsl.check.link import link_formulas
 from thence.proofs.infer.budget import Budget, OutOfTime
-from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Limits, Note, Refuted
-from thence.proofs.infer.links.candidates import RANKS, Candidate, candidates, pairs_of_scenes
+from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, Note, Refuted
+from thence.proofs.infer.kept import Kept, digest
+from thence.proofs.infer.links.candidates import (
+    BETWEEN,
+    RANKS,
+    Candidate,
+    between_processes,
+    candidates,
+    pairs_of_scenes,
+)
+from thence.proofs.infer.links.earlier import read_again
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
 from thence.proofs.infer.naming import free_name
@@ -30,12 +42,18 @@ from thence.proofs.refinement.prover import prove_link
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
+from thence.spec.words import counted
 
 FEWEST = 0.6
 """Share of the time limit until which it is tried to do without single clauses."""
 
 MOST = 400
-"""So many clauses are tried at most; of more than these, the first."""
+"""So many clauses are tried at most; of more than these, the first of which no other one says more."""
+
+
+SHORT_S = 10.0
+"""So long a run that breaks the link is looked for in small scopes, at most: one that is shorter than the one that was
+drawn, or one that was not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +80,8 @@ class LinkInference:
         reason: why the link is not proved; empty where it is.
         text: the obligation that is open, and a state in which it fails, if one was found.
         seconds: how long it took by the clock; `processor_seconds`: that of processors, with the solvers'.
+        facts: how many clauses of an earlier search still fit, if the search went on with one.
+        kept: what another search can go on with; None where nothing is left to look for.
     """
 
     link: ir.Link
@@ -71,6 +91,8 @@ class LinkInference:
     text: str = ""
     seconds: float = 0.0
     processor_seconds: float = 0.0
+    facts: Mapping[str, int] = field(default_factory=dict)
+    kept: Kept | None = None
 
     @property
     def proved(self) -> bool:
@@ -88,17 +110,22 @@ def without_invariants(link: ir.Link, names: Collection[str]) -> ir.Link:
     return replace(link, invariants=tuple(kept))
 
 
+def as_kept(found: LinkInference) -> Kept:
+    """A search that is settled, in the form in which another one begins with what it found, and proves it again."""
+    return Kept(digest(found.link), False, -1, tuple(each.text for each in found.conjuncts), (), (), (), ())
+
+
 def infer_link(
-    session: ProofSession, link: ir.Link, limits: Limits, note: Note, taken: Collection[str] = ()
+    session: ProofSession, link: ir.Link, limits: Limits, note: Note, aids: Aids | None = None
 ) -> LinkInference:
-    """Looks for invariants with which the link is proved. `taken` are names that none of them gets.
+    """Looks for invariants with which the link is proved. Nobody is asked.
 
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
     started = time.monotonic()
     budget = Budget(limits.seconds)
     budget.count(lambda: session.pool.processor_s)
-    search = _Search(replace(session, note=lambda *_: budget.check()), link, limits, note, budget, frozenset(taken))
+    search = _Search(replace(session, note=lambda *_: budget.check()), link, limits, note, budget, aids or Aids())
     try:
         found = search.run()
     except Unsupported as reason:
@@ -107,27 +134,67 @@ def infer_link(
         found = search.partial(str(reason))
     except KeyboardInterrupt:
         found = search.partial(INTERRUPTED)
-    return replace(found, seconds=time.monotonic() - started, processor_seconds=budget.spent)
+    return replace(
+        found,
+        seconds=time.monotonic() - started,
+        processor_seconds=budget.spent,
+        facts=search.facts,
+        kept=None if found.proved or found.refuted is not None else search.kept(),
+    )
 
 
-def _short(link: ir.Link, drawn: str) -> str:
+def _short(link: ir.Link, drawn: str, seconds: float) -> str:
     """A shortest run that breaks the link in small scopes, as `prove` shows it; without one, the run that was drawn."""
-    found = run_that_breaks(link)
+    found = run_that_breaks(link, seconds)
     return f"this run breaks the link:\n{drawn}" if found.run is None else f"{found.said}\n\n{found.run.explanation}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What an earlier search left that still fits.
+
+    Attributes:
+        enough: clauses that were enough; empty where none were.
+        wanted: clauses that proofs rested on.
+        given_up: texts of clauses of which no proof was found at that rank.
+        rank: that the search came to; all below were not enough.
+    """
+
+    enough: Mapping[Candidate, ir.Expr] = field(default_factory=dict)
+    wanted: Mapping[Candidate, ir.Expr] = field(default_factory=dict)
+    given_up: frozenset[str] = frozenset()
+    rank: int = -1
 
 
 @dataclass(slots=True)
 class _Search:
-    """One inference. `_used` are the clauses that proofs rest on so far."""
+    """One inference.
+
+    Attributes:
+        facts: how many clauses of an earlier search still fit, if there is one.
+        _rank: of the clauses that are tried; -1: none so far.
+        _tried: these clauses, in the order of their numbers.
+        _resting: what is asked about them.
+        _anew: whether what was enough for an earlier search is behind this one.
+        _gone: texts of clauses of this rank that an earlier search gave up.
+        _used: the clauses that proofs rest on; they are enough where nothing is `_open`.
+    """
 
     session: ProofSession
     link: ir.Link
     limits: Limits
     note: Note
     budget: Budget
-    taken: frozenset[str]
+    aids: Aids
+    facts: dict[str, int] = field(default_factory=dict)
+    _rank: int = -1
+    _tried: tuple[Candidate, ...] = ()
+    _resting: Resting | None = None
     _used: tuple[Candidate, ...] = ()
     _open: str = ""
+    _enough: bool = False
+    _anew: bool = False
+    _gone: frozenset[str] = frozenset()
 
     def run(self) -> LinkInference:
         """What came out. Raises: Unsupported; OutOfTime."""
@@ -135,7 +202,8 @@ class _Search:
         samples = LinkSamples(self.link)
         samples.collect(self.limits.seed, self.budget.check)
         if samples.forbidden is not None:
-            return LinkInference(self.link, refuted=Refuted("the link", _short(self.link, samples.forbidden.text)))
+            text = _short(self.link, samples.forbidden.text, min(SHORT_S, self.budget.left))
+            return LinkInference(self.link, refuted=Refuted("the link", text))
         if not samples.size:
             return LinkInference(self.link, reason="no scope has a run in which the machine can run along")
         self.note("the machine")
@@ -143,18 +211,82 @@ class _Search:
         if inductive is None:
             return LinkInference(self.link, reason=f"nothing is proved of machine `{self.link.machine.name}`")
         known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
+        earlier = self._earlier(samples)
+        if earlier.enough:
+            found = self._attempt(known, inductive, earlier.enough, samples.size)
+            if found is not None:
+                return found
+        self._anew = True
+        told = {each.text for each in earlier.wanted}
         tried: dict[Candidate, ir.Expr] = {}
+        simple = tried
         for rank in range(-1, RANKS):
             if rank >= 0:
-                tried |= self._true(rank, samples)
-            self.note(f"{len(tried)} clauses that are true in {samples.size} states")
-            clauses = dict(list(tried.items())[:MOST])
-            resting = self._support(known, clauses)
-            self._note_used(resting, clauses)
-            if not resting.open:
-                self._leave_out(resting, clauses)
-                return self._confirmed(inductive, {each: clauses[each] for each in self._used})
-        return self._unproved(inductive, {each: tried[each] for each in self._used})
+                new = self._true(rank, samples)
+                tried = tried | new if rank <= BETWEEN else {**simple, **new, **tried}
+            if rank < BETWEEN:
+                simple = tried
+            if rank < earlier.rank:
+                continue
+            before = {each: tried[each] for each in self._used if each in tried}
+            rest = {each: body for each, body in tried.items() if each.text not in told}
+            first = {**earlier.wanted, **before, **rest}
+            self._rank, self._gone = rank, earlier.given_up if rank == earlier.rank else frozenset()
+            asked = {each: body for each, body in first.items() if each.text not in self._gone}
+            found = self._attempt(known, inductive, asked, samples.size)
+            if found is None and rank == 0:
+                found = self._broken()
+            if found is not None:
+                return found
+        return self._unproved(inductive, {each: first[each] for each in self._used})
+
+    def _attempt(
+        self,
+        known: tuple[ir.NamedFormula, ...],
+        inductive: InductiveSet,
+        tried: Mapping[Candidate, ir.Expr],
+        states: int,
+    ) -> LinkInference | None:
+        """What came out, if these clauses are enough; None where something is open with them."""
+        self.note(f"{counted(len(tried), 'clause')} that are true in {states} states")
+        clauses = _most(tried)
+        resting = self._support(known, clauses)
+        self._note_used(resting, clauses)
+        if resting.open:
+            return None
+        self._leave_out(resting, clauses)
+        return self._confirmed(inductive, {each: clauses[each] for each in self._used})
+
+    def _earlier(self, samples: LinkSamples) -> _Earlier:
+        """What an earlier search kept, as far as it fits. Of an edited link, what was given up is tried again."""
+        kept = self.aids.kept
+        if kept is None:
+            return _Earlier()
+        same = kept.machine == digest(self.link)
+        proposed = [each for rank in range(BETWEEN) for each in candidates(self.link, rank)]
+        clauses = read_again(self.link, (*kept.base, *kept.wanted), proposed)
+        named = [ir.NamedFormula(each.text, body) for each, body in clauses.items()]
+        true, _ = samples.true_of_all(named, self.budget.check)
+        fits = {each: body for each, body in clauses.items() if each.text in true and self._is_said(body)}
+        self.facts["clauses"] = len(fits)
+        enough = {each: body for each, body in fits.items() if kept.base}
+        if not same:
+            return _Earlier(enough, fits)
+        return _Earlier(enough, fits, frozenset(kept.given_up), min(kept.variables, RANKS - 1))
+
+    def kept(self) -> Kept | None:
+        """What another search can go on with. Where this one came to nothing, it is as the earlier one left it."""
+        if self._resting is None or not (self._anew or self._enough):
+            return self.aids.kept
+        link, resting = digest(self.link), self._resting
+        if self._enough:
+            return Kept(link, False, self._rank, tuple(each.text for each in self._used), (), (), (), ())
+        dropped = [each.text for at, each in enumerate(self._tried) if f"clause {at}" in resting.dropped]
+        wanted = [each.text for at, each in enumerate(self._tried) if f"clause {at}" in resting.used]
+        before = [each.text for each in self._used if each.text not in (*wanted, *dropped)]
+        if not (wanted or before) and self.aids.kept is not None:
+            wanted = [*self.aids.kept.wanted]
+        return Kept(link, False, self._rank, (), (*wanted, *before), (*sorted(self._gone), *dropped), (), ())
 
     def partial(self, reason: str) -> LinkInference:
         """Where the search was ended: the clauses that proofs rest on so far."""
@@ -168,8 +300,10 @@ class _Search:
 
     def _true(self, rank: int, samples: LinkSamples) -> dict[Candidate, ir.Expr]:
         """The clauses of a rank that are true in all samples, and that the prover can say; of nothing, none is."""
-        if rank < RANKS - 1:
+        if rank < BETWEEN:
             proposed = candidates(self.link, rank)
+        elif rank == BETWEEN:
+            proposed = between_processes(self.link, lambda texts: self._judged(texts, samples)[0])
         else:
             proposed = pairs_of_scenes(self.link, lambda texts: self._varying(texts, samples))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
@@ -181,10 +315,13 @@ class _Search:
 
     def _varying(self, texts: Sequence[str], samples: LinkSamples) -> frozenset[str]:
         """The formulas that are true in some states, and false in others."""
-        bodies = self._formulas(texts)
-        named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
-        true, some = samples.true_of_all(named, self.budget.check)
+        true, some = self._judged(texts, samples)
         return some - true
+
+    def _judged(self, texts: Sequence[str], samples: LinkSamples) -> tuple[frozenset[str], frozenset[str]]:
+        """The formulas that are true in all states, and those that are true in some."""
+        named = [ir.NamedFormula(text, body) for text, body in self._formulas(texts).items()]
+        return samples.true_of_all(named, self.budget.check)
 
     def _is_said(self, body: ir.Expr) -> bool:
         """Whether the prover of links has an encoding of the formula."""
@@ -203,10 +340,14 @@ class _Search:
                 implied[formula.name] = frozenset(more)
         stronger = [each for each in formulas if each.name not in implied]
         implied |= implied_clauses(self.session, self.link, known, stronger)
-        return support(self.session, self.link, known, formulas, implied)
+        self._tried, self._enough = tuple(clauses), False
+        return support(self.session, self.link, known, formulas, implied, self._begun)
+
+    def _begun(self, resting: Resting) -> None:
+        self._resting = resting
 
     def _note_used(self, resting: Resting, clauses: Mapping[Candidate, ir.Expr]) -> None:
-        self._open = resting.open
+        self._open, self._enough = resting.open, not resting.open
         self._used = tuple(each for at, each in enumerate(clauses) if f"clause {at}" in resting.used)
 
     def _leave_out(self, resting: Resting, clauses: Mapping[Candidate, ir.Expr]) -> None:
@@ -238,6 +379,14 @@ class _Search:
             return LinkInference(self.link, conjuncts)
         return LinkInference(self.link, conjuncts, reason=_reason(assessment), text=assessment.text)
 
+    def _broken(self) -> LinkInference | None:
+        """A run of a small scope that breaks the link, if there is one that no random run was."""
+        self.note("runs of small scopes")
+        found = run_that_breaks(self.link, min(SHORT_S, self.budget.left))
+        if found.run is None:
+            return None
+        return LinkInference(self.link, refuted=Refuted("the link", f"{found.said}\n\n{found.run.explanation}"))
+
     def _unproved(self, inductive: InductiveSet, clauses: Mapping[Candidate, ir.Expr]) -> LinkInference:
         """What is open with the clauses that are used so far, in the words of the prover."""
         self.budget.seconds = max(self.budget.seconds, self.budget.spent + PROOF_S)
@@ -253,13 +402,24 @@ class _Search:
         return [(each, bodies[each.text]) for each in found]
 
     def _named(self, clauses: Iterable[tuple[Candidate, ir.Expr]]) -> tuple[Said, ...]:
-        taken = {*self.taken, *(each.name for each in self.link.invariants)}
+        taken = {*self.aids.taken, *(each.name for each in self.link.invariants)}
         found: list[Said] = []
         for each, body in clauses:
             name = free_name(each.label, taken)
             taken.add(name)
             found.append(Said(ir.NamedFormula(name, body), each.text))
         return tuple(found)
+
+
+def _most(tried: Mapping[Candidate, ir.Expr]) -> dict[Candidate, ir.Expr]:
+    """As many of the clauses as are tried, in their order."""
+    if len(tried) <= MOST:
+        return dict(tried)
+    groups: dict[tuple[str, str], list[Candidate]] = {}
+    for each in tried:
+        groups.setdefault((each.label, each.prefix), []).append(each)
+    strong = [each for each in tried if not any(one.says_more_than(each) for one in groups[each.label, each.prefix])]
+    return {each: tried[each] for each in strong[:MOST]}
 
 
 def _all_of(clauses: Sequence[Candidate]) -> str:

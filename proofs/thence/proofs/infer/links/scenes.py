@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
-from thence.dsl.ir.machine_builtins import built_in_symbols
+from thence.dsl.check.link import names_of_link
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Map, Record, Type, has_zero
 from thence.dsl.ir.types import Collection as CollectionType
 from thence.dsl.text.vocabulary import RESERVED
@@ -65,10 +65,7 @@ class Words:
 
 
 def words_of(link: ir.Link) -> Words:
-    machine, protocol = link.machine, link.protocol
-    symbols = {each.name for each in (*built_in_symbols(machine.delivery), *machine.symbols)}
-    definitions = {each.name for each in (*machine.definitions, *protocol.definitions)}
-    return Words(RESERVED | symbols | definitions | {each.name for each in protocol.constants})
+    return Words(RESERVED | names_of_link(link))
 
 
 def scenes(link: ir.Link) -> tuple[Scene, ...]:
@@ -123,6 +120,8 @@ class _Variable:
         if isinstance(type_, Map) and type_.key in (PROCESS, MESSAGE) and has_zero(type_.value):
             key = Term(self.words.fresh(type_.key, taken), type_.key)
             self._value(f"{text}[{key.text}]", type_.value, (*bound, key))
+            if not isinstance(type_.value, Map):
+                self._add(self.name, _every(bound), (*bound, Term(text, type_)), (text,), bound)
         elif isinstance(type_, Map) and type_.key in (PROCESS, MESSAGE, NAT):
             key = Term(self.words.fresh(type_.key, taken), type_.key)
             inside = (*bound, key, *fields(f"{text}[{key.text}]", type_.value))

@@ -6,7 +6,7 @@ again without it. At the end the clauses that are left keep each other, and all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
@@ -39,11 +39,13 @@ def support(
     known: tuple[ir.NamedFormula, ...],
     clauses: Sequence[ir.NamedFormula],
     implied: Mapping[str, frozenset[str]],
+    begun: Callable[[Resting], None] = lambda _resting: None,
 ) -> Resting:
     """Which of the clauses the link rests on, its own invariants among what is to be shown.
 
     Args:
         implied: clauses that follow from these others; they are left out as long as none of the others is dropped.
+        begun: is given what is asked about, before it is: an interrupt finds there what is known so far.
 
     Raises: Unsupported.
     """
@@ -51,6 +53,7 @@ def support(
     while True:
         own = replace(link, invariants=(*link.invariants, *left))
         found = Resting(session, own, known, frozenset(each.name for each in left), implied)
+        begun(found)
         found.settle()
         if found.open or len(found.used) == len(left):
             return found
@@ -85,6 +88,7 @@ class Resting:
 
     Attributes:
         used: the clauses that proofs rest on, by name.
+        dropped: the clauses that are not proved to be kept, by name.
         open: an obligation that is not proved with all that are left; empty where there is none.
     """
 
@@ -106,7 +110,7 @@ class Resting:
             kept = each.claim.invariant.name if isinstance(each.claim, Kept) else ""
             self._obligations.append(each.obligation)
             self._owners.append(kept if kept in names else "")
-        self._dropped: set[str] = set()
+        self.dropped: set[str] = set()
         self._implied = dict(implied)
         self._uses: dict[int, frozenset[str]] = {}
 
@@ -116,11 +120,11 @@ class Resting:
 
     def do_without(self, name: str) -> bool:
         """Whether the link rests on clauses without this one; if so, it does from now on."""
-        before = self.used, self._dropped.copy(), self._uses
+        before = self.used, self.dropped.copy(), self._uses
         self._drop(name)
         self._settle(patient=False)
         if self.open:
-            self.used, self._dropped, self._uses = before
+            self.used, self.dropped, self._uses = before
             self.open = ""
             return False
         return True
@@ -152,7 +156,7 @@ class Resting:
         return frozenset(needed)
 
     def _drop(self, name: str) -> None:
-        self._dropped.add(name)
+        self.dropped.add(name)
         self._implied = {each: others for each, others in self._implied.items() if name not in others}
         self._uses = {at: names for at, names in self._uses.items() if name not in names}
 
@@ -170,7 +174,7 @@ class Resting:
         return done
 
     def _without_dropped(self, obligation: Obligation) -> Obligation:
-        gone = self._dropped | self._implied.keys()
+        gone = self.dropped | self._implied.keys()
         kept = [at for at, each in enumerate(obligation.hypotheses) if self._clause(each.name) not in gone]
         return obligation.with_only(kept)
 
