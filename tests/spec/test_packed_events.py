@@ -68,11 +68,13 @@ def test_events_of_values_are_packed_as_they_are_one_by_one(seed: int) -> None:
             stray = random.choice((-1, processes, 0))
             wrong = random.choice((Send(stray, "m0", (0,)), Deliver(stray, "none"), Receive(0, "m0", stray)))
             events.insert(random.randrange(len(events) + 1), wrong)
-        packed, one_by_one = PackedEvents.of(Execution(processes, tuple(events))), PackedEvents(processes, forgets=False)
+        packed = PackedEvents.of(Execution(processes, tuple(events)))
+        one_by_one = PackedEvents(processes, forgets=False)
         for event in events:
             one_by_one.append(event)
         assert tuple(packed) == tuple(events)
-        for column in ("kinds", "places", "numbers", "sources", "senders", "starts", "routes", "destinations", "others"):
+        columns = ("kinds", "places", "numbers", "sources", "senders", "starts", "routes", "destinations", "others")
+        for column in columns:
             assert getattr(packed, column) == getattr(one_by_one, column), column
         assert [*packed.names] == [*one_by_one.names]
         assert packed.names.known == one_by_one.names.known
