@@ -49,7 +49,9 @@ else:
 def _record(cls: type[T]) -> type[T]:
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     objects: dict[str, Any] = {}
-    first, named, stores = ["self"], [], []
+    first: list[str] = ["self"]
+    named: list[str] = []
+    stores: list[str] = []
     for field in fields(made):
         assert field.init and field.default_factory is MISSING, "a record has plain fields"
         name = field.name
