@@ -57,6 +57,30 @@ def test_read_and_packed_events_are_the_same_and_are_judged_the_same(tmp_path: P
         assert judge(read) == judge(execution)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_events_of_values_are_packed_as_they_are_one_by_one(seed: int) -> None:
+    """`PackedEvents.of` takes a shorter way than `append`, which is the definition."""
+    random = Random(seed)
+    for _ in range(40):
+        processes = random.choice((1, 3, 40))
+        events = random_events(random, processes, random.choice((0, 30, 200)))
+        for _ in range(random.choice((0, 0, 6))):  # sent twice, never sent, outside, arrived from outside
+            stray = random.choice((-1, processes, 0))
+            wrong = random.choice((Send(stray, "m0", (0,)), Deliver(stray, "none"), Receive(0, "m0", stray)))
+            events.insert(random.randrange(len(events) + 1), wrong)
+        packed = PackedEvents.of(Execution(processes, tuple(events)))
+        one_by_one = PackedEvents(processes, forgets=False)
+        for event in events:
+            one_by_one.append(event)
+        assert tuple(packed) == tuple(events)
+        columns = ("kinds", "places", "numbers", "sources", "senders", "starts", "routes", "destinations", "others")
+        for column in columns:
+            assert getattr(packed, column) == getattr(one_by_one, column), column
+        assert [*packed.names] == [*one_by_one.names]
+        assert packed.names.known == one_by_one.names.known
+        assert packed.names.left == one_by_one.names.left
+
+
 def test_events_that_no_execution_has_are_refused_as_they_are_without_packing() -> None:
     sent = Send(0, "a", (1,))
     for wrong in ((Deliver(1, "a"), sent), (sent, sent), (Send(2, "a", ()),), (sent, Deliver(-1, "a"))):

@@ -17,7 +17,6 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from shutil import copymode
 from typing import Any, NoReturn
@@ -216,6 +215,8 @@ def _print(session: Session, found: Output | Failure, code: int) -> None:
 
 
 def _print_json(session: Session, found: Mapping[str, Any], code: int) -> None:
+    from importlib.metadata import version
+
     envelope = {
         "command": session.name,
         "version": version("thence"),

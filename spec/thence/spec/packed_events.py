@@ -50,7 +50,7 @@ class Names:
         self.forgets = forgets
         self._chunks: list[bytes] = []
         self._last: list[str] = []
-        self._hashes = [array("q") for _ in range(_PARTS)]
+        self._hashes = [array("q") for _ in range(_PARTS)] if forgets else []
 
     def __len__(self) -> int:
         return len(self.left)
@@ -71,8 +71,9 @@ class Names:
         if deliveries or not self.forgets:
             self.known[name] = number
         self.left.append(deliveries)
-        hashed = hash(name)
-        self._hashes[hashed % _PARTS].append(hashed)
+        if self._hashes:
+            hashed = hash(name)
+            self._hashes[hashed % _PARTS].append(hashed)
         self._last.append(name)
         if len(self._last) == _CHUNK:
             self._chunks.append(marshal.dumps(self._last))
@@ -162,7 +163,7 @@ class PackedEvents(Sequence[Event]):
         if isinstance(execution.events, PackedEvents):
             return execution.events
         packed = cls(execution.processes, forgets=False)
-        packed.extend(execution.events)
+        packed._keep(execution.events)
         return packed
 
     def extend(self, events: Iterable[Event]) -> None:
@@ -192,6 +193,32 @@ class PackedEvents(Sequence[Event]):
                     return
         self.others.append(event)
         self._put(OTHER, 0, len(self.others) - 1)
+
+    def _keep(self, events: Iterable[Event]) -> None:
+        """As `extend`, where names are kept: a name is known once it is sent, and most events are deliveries. Small
+        executions are packed by the million."""
+        assert not self.names.forgets
+        names, count, routes = self.names, self.processes, self._route_of
+        known, kinds, places, numbers = names.known, self.kinds, self.places.append, self.numbers.append
+        for event in events:
+            process = event.process
+            if not 0 <= process < count:
+                self.append(event)
+            elif isinstance(event, Deliver) and (number := known.get(event.message)) is not None:
+                kinds.append(DELIVER)
+                places(process)
+                numbers(number)
+            elif isinstance(event, Send) and event.message not in known:
+                to = event.destinations
+                route = routes[to] if to in routes else self.route(to)
+                self.senders.append(process)
+                self.starts.append(len(kinds))
+                self.routes.append(route)
+                kinds.append(SEND)
+                places(process)
+                numbers(names.add(event.message, len(to) if len(to) < 2 else len({*to})))
+            else:
+                self.append(event)
 
     def route(self, destinations: tuple[int, ...]) -> int:
         """The place of a list in `destinations`."""

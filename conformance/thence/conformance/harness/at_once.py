@@ -144,7 +144,8 @@ def _together(system: ExternalSystem, runs: list[_Run], enough: Callable[[], boo
                 run.failure = failure
             return failure
         for run in under_way:
-            run.take(list(islice(replies, len(run.slot.requests))))
+            asked = len(run.slot.requests)
+            run.take([next(replies)] if asked == 1 else [*islice(replies, asked)])
         under_way = [run for run in under_way if run.outcome is None and run.failure is None]
     return None
 

@@ -7,7 +7,7 @@ subject leaves its protocol.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Final, assert_never, cast
+from typing import Any, Final, assert_never
 
 from thence.conformance.cases.inputs import method_of
 from thence.conformance.cases.network import Destination, Flight, Network, Settings
@@ -350,9 +350,10 @@ class Case:
         if signature:
             flights: list[Flight] = []
             handed: list[HandOver] = []
+            packet: Any
             for command, wanted, shadow in zip(commands, signature, shadows, strict=True):
                 if type(command) is Transmit:
-                    destination, packet = command.destination, cast(Any, command.packet)
+                    destination, packet = command.destination, command.packet
                     try:
                         kind, message = packet.kind, packet.message
                     except Exception:

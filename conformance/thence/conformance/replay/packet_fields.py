@@ -52,14 +52,14 @@ class Differs(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field of a packet of the protocol, ready to be compared.
+    """A field of a kind of packets, ready to be compared.
 
     Attributes:
         name: the attribute of the subject's packet.
         whole_name: `KIND.field`.
         same: the type of Python of which a subject's value is compared as it is; None where each has to be read.
         read: gives the plain form of any other value, see `stands_for`.
-        value: of the protocol's packet, in its plain form.
+        form: gives the plain form of the protocol's value, see `plain`.
         type: of the field.
         position: among the packet's arguments.
     """
@@ -68,16 +68,17 @@ class Field(NamedTuple):
     whole_name: str
     same: type | None
     read: Callable[[Any], Plain]
-    value: Plain
+    form: Callable[[Any], Plain]
     type: Type
     position: int
 
 
 class Fields(NamedTuple):
-    """A packet of the protocol, with its fields that can be compared."""
+    """A packet of the protocol, its fields that can be compared, and their values in their plain form."""
 
     packet: Packet
     each: tuple[Field, ...]
+    values: tuple[Plain, ...]
 
 
 class PacketFields:
@@ -88,26 +89,28 @@ class PacketFields:
     """
 
     def __init__(self, protocol: ir.Protocol) -> None:
+        # Functions for a type are looked up once: a hash of a type takes longer than to read a value.
         self._fields = {
             kind.name: tuple(
-                (position, parameter.name, f"{kind.name}.{parameter.name}", parameter.type, plain(parameter.type))
+                Field(
+                    parameter.name, f"{kind.name}.{parameter.name}", _SAME.get(parameter.type),
+                    stands_for(parameter.type), plain(parameter.type), parameter.type, position,
+                )
                 for position, parameter in enumerate(kind.parameters)
                 if position != kind.carries
             )
             for kind in protocol.packets
-        }
-        self.names = tuple(name for fields in self._fields.values() for _, _, name, _, _ in fields)
+        }  # fmt: skip
+        self.names = tuple(field.whole_name for fields in self._fields.values() for field in fields)
 
     def of(self, packet: Packet) -> Fields:
         """The fields of a packet of the protocol that can be compared with a subject's."""
-        found = []
-        for position, name, whole_name, type_, form in self._fields[packet.kind]:
-            try:
-                value = form(packet.arguments[position])
-            except Incomparable:
-                continue
-            found.append(Field(name, whole_name, _SAME.get(type_), stands_for(type_), value, type_, position))
-        return Fields(packet, tuple(found))
+        fields, arguments = self._fields[packet.kind], packet.arguments
+        try:
+            return Fields(packet, fields, tuple([field.form(arguments[field.position]) for field in fields]))
+        except Incomparable:
+            found = [(field, value) for field in fields for value in _comparable(field, arguments)]
+            return Fields(packet, tuple([field for field, _ in found]), tuple([value for _, value in found]))
 
     def paired(
         self,
@@ -165,8 +168,8 @@ def difference(ours: Fields, theirs: object, compared: set[str]) -> tuple[Field,
         compared: gets the names of the fields that could be compared.
     """
     foreign = isinstance(theirs, Foreign)
-    for field in ours.each:
-        name, whole_name, same, read, value, _, _ = field
+    for field, value in zip(ours.each, ours.values, strict=True):
+        name, whole_name, same, read, _, _, _ = field
         try:
             given = attribute(theirs, name) if foreign else getattr(theirs, name, MISSING)
         except Exception:
@@ -184,6 +187,14 @@ def difference(ours: Fields, theirs: object, compared: set[str]) -> tuple[Field,
             if not agree:
                 return field, given
     return None
+
+
+def _comparable(field: Field, arguments: Sequence[Any]) -> tuple[Plain, ...]:
+    """The value of the field in its plain form; none where it is not compared."""
+    try:
+        return (field.form(arguments[field.position]),)
+    except Incomparable:
+        return ()
 
 
 def _told(ours: Packet, field: Field, given: Any) -> tuple[str, str]:

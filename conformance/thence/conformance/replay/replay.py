@@ -159,10 +159,21 @@ class Replay:
 
     def expected(self, process: int, state: int, given: Input, seen: Seen = TEXT) -> Expected:
         """The protocol's step from the state of that number, as it was seen."""
-        key = (process, state, given) if seen is TEXT else (process, state, given, seen)
+        if seen is TEXT and len(given) == 1:
+            return self.at_one(process, state, given[0])
+        key = (process, state, given, seen)
         known = self._expected.get(key)
         if known is None:
             known = self._expected[key] = self._take(process, state, given, seen)
+        return known
+
+    def at_one(self, process: int, state: int, part: int | str) -> Expected:
+        """The same for an input of one part, as the text alone has it: an arrival, or a timer. Most steps are arrivals;
+        a key without a tuple inside is found sooner."""
+        key = (process, state, part)
+        known = self._expected.get(key)
+        if known is None:
+            known = self._expected[key] = self._take(process, state, (part,), TEXT)
         return known
 
     def alternatives(self, process: int, state: int, given: Input, seen: Seen = TEXT) -> tuple[Expected, ...]:
@@ -293,7 +304,9 @@ class Replay:
             if len(given) == 1:
                 cause = self.steps.packet(first)
                 if seen is TEXT and choices is None:
-                    return self._interpreter.step(process, local, cause, observe=observe)
+                    if not observe:
+                        return self._interpreter.arrival(process, local, cause)
+                    return self._interpreter.step(process, local, cause, observe=True)
             else:
                 cause = Message(process, first, given[1])
                 if not self._interpreter.accepts(process, local, cause):
@@ -422,11 +435,11 @@ class Lockstep:
 
     def receive(self, process: int, packet: int) -> Expected:
         """The packet of that number arrives."""
-        return self.replay.expected(process, self.states[process], (packet,))
+        return self.replay.at_one(process, self.states[process], packet)
 
     def tick(self, process: int, timer: str) -> Expected:
         """The timer of this name fires; a protocol that does not have it does nothing."""
-        return self.replay.expected(process, self.states[process], (timer,))
+        return self.replay.at_one(process, self.states[process], timer)
 
     def seen(self, process: int, expected: Expected, answers: Answers) -> Expected:
         """The expected step, in which the application reacts to deliveries."""

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 from thence.conformance.cases.network import Settings
 from thence.dsl.ir import PERIODICALLY
 from thence.spec.json_objects import each_once
+from thence.spec.value import record
 
 VERSION: Final = "thence-exec/1"
 
@@ -50,7 +51,7 @@ class Abilities:
     cases: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Foreign:
     """A packet of a foreign system: `content` is its own business, and any JSON value.
 
@@ -226,7 +227,7 @@ def read_replies(line: bytes, count: int) -> list[dict[str, Any]]:
 
 def _event(entry: Any, processes: int) -> Event:
     event = _own_event(entry, processes)
-    if entry.get("process") is None:
+    if "process" not in entry or entry["process"] is None:
         return event
     process = _number(entry["process"])
     if process is None or not 0 <= process < processes:
@@ -295,7 +296,9 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"JSON has no {name}")
 
 
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+"""What is in a request came as JSON or is made here: it has no circles."""
+
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=each_once, parse_constant=_no_number)
 
 

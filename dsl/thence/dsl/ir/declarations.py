@@ -7,7 +7,7 @@ transitions hold `require`s and updates only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import Final, Literal, TypeAlias, assert_never
 
@@ -17,6 +17,7 @@ from thence.dsl.ir.terms import Bound, Expr
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Record, Sort, Type
 from thence.dsl.text.syntax import NOWHERE, ProgramStep, Span
+from thence.spec.value import record
 
 # --- declarations ------------------------------------------------------------------------------
 
@@ -28,7 +29,7 @@ MachineDelivery: TypeAlias = Literal["unicast", "multicast", "broadcast", "off"]
 """The destinations of a message: one process; a set of processes; every process but its sender, and perhaps it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Variable:
     """A typed name: a parameter, a field, or a bound variable."""
 
@@ -36,7 +37,7 @@ class Variable:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NamedFormula:
     """A property, axiom, invariant or rule. Free variables only in rules: the inductive relation's parameters."""
 
@@ -46,7 +47,7 @@ class NamedFormula:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stable:
     """A formula that is true for ever once it is true, for each value of its parameters (UNITY's `stable`)."""
 
@@ -54,7 +55,7 @@ class Stable:
     parameters: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HelpStep:
     """Steps that a `leads to` of a machine waits for: `transition(arguments)`, for each value of the variables of which
     `left` is true.
@@ -67,7 +68,7 @@ class HelpStep:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LeadsTo:
     """In every run that is weakly fair to the transitions of `steps`: whenever `given` is true, `goal` is true then or
     later, for each value of the parameters. `steps`, in order, are the measure of what is left to do.
@@ -81,7 +82,7 @@ class LeadsTo:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Symbol:
     """A relation (result bool) or function of a theory or machine."""
 
@@ -91,7 +92,7 @@ class Symbol:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Inductive:
     """The least relation closed under the rules."""
 
@@ -100,14 +101,14 @@ class Inductive:
     rules: tuple[NamedFormula, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Declaration:
     name: str
     doc: str = field(default="", compare=False, kw_only=True)
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Definition(Declaration):
     """A name for an expression, which has taken its place wherever it is used.
 
@@ -119,7 +120,7 @@ class Definition(Declaration):
     reads: Literal["nothing", "self", "all"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Expectation:
     """A verdict that the file expects. `settings` overrides those of the scope (or of the default scope)."""
 
@@ -130,7 +131,7 @@ class Expectation:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Theory(Declaration):
     """`ordered` names the sorts with a strict total order."""
 
@@ -142,7 +143,7 @@ class Theory(Declaration):
     properties: tuple[NamedFormula, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Induction:
     """What is true of all that the relation relates. The claims have the variables free; they are shown together, so
     that each step may use all of them."""
@@ -152,7 +153,7 @@ class Induction:
     claims: tuple[NamedFormula, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Theorem(Declaration):
     """An induction may use the claims of those before it. `lemmas` are theorems that stand before this one."""
 
@@ -165,7 +166,7 @@ class Theorem(Declaration):
     lemmas: tuple[Theorem, ...] = field(default=(), kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Update:
     """`symbol(arguments) := value` for every value of the binders; all read the state before the step.
 
@@ -179,7 +180,7 @@ class Update:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Transition:
     """A guarded transition with parallel updates. Built-in updates of `causal_send` and `deliver` are not listed."""
 
@@ -190,7 +191,7 @@ class Transition:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Machine(Declaration):
     """`symbols` are the declared ones; the built-in ones are in `machine_builtins`.
 
@@ -219,7 +220,7 @@ class Machine(Declaration):
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PacketKind:
     """`carries` is the index of the parameter that the packet moves, or None for a control packet."""
 
@@ -228,7 +229,7 @@ class PacketKind:
     carries: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StateVariable:
     name: str
     type: Type
@@ -236,7 +237,7 @@ class StateVariable:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Constant:
     """A constant (nat or bool) or a role (process) of a protocol, with its value where a scope gives no other one.
 
@@ -249,7 +250,7 @@ class Constant:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Handler:
     """`kind` is set for receive handlers and inputs, and has the name of a timer that has one; `sender` is the name
     bound to the packet's sender.
@@ -271,7 +272,7 @@ class Handler:
         return (self.kind or PERIODICALLY) if self.event == "periodically" else None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Procedure:
     name: str
     parameters: tuple[Variable, ...]
@@ -279,7 +280,7 @@ class Procedure:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Network:
     """The faults of the network; without `reordering`, each channel is FIFO.
 
@@ -296,7 +297,7 @@ class Network:
     links: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Promise:
     """In every fair run, whenever `given` is true, `goal` is true then or later; without `given`, `goal` is true once.
 
@@ -311,7 +312,7 @@ class Promise:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Protocol(Declaration):
     """`properties` are names of built-in properties; `eventually` too (`delivered`).
 
@@ -379,7 +380,7 @@ class Protocol(Declaration):
         return tuple(handler.timer for handler in self.handlers if handler.timer is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Finite:
     """Each process sends a fixed number of messages.
 
@@ -393,7 +394,7 @@ class Finite:
     programs: tuple[tuple[ProgramStep, ...] | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ForEver:
     """Process i sends for ever, with `identities[i]` identities; 0: it sends a fixed number of messages.
 
@@ -406,7 +407,7 @@ class ForEver:
     capacity: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AnyNumber:
     """Any number of messages, sent at any time by the processes that send at all; see `thence.proofs.abstraction`."""
 
@@ -414,7 +415,7 @@ class AnyNumber:
 Sending: TypeAlias = Finite | ForEver | AnyNumber
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InputUse:
     """How often each process has an input (`limits`), and the values of its parameters, by name."""
 
@@ -428,7 +429,7 @@ class InputUse:
         return tuple(product(*(values for _, values in self.parameters)))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Workload:
     """The environment of a protocol: how many processes, who sends how many messages to whom, and the faults.
 
@@ -514,14 +515,14 @@ class Workload:
         return tuple((destination,) for destination in self.destinations[process])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scope(Declaration):
     protocol: str
     workload: Workload
     expects: tuple[Expectation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Target:
     """A transition of the machine that an event is, with its arguments: None for one that the machine finds."""
 
@@ -529,7 +530,7 @@ class Target:
     arguments: tuple[Expr | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Clause:
     """An event of the protocol and the machine's transition that it is: the first of `targets` that is enabled.
 
@@ -548,7 +549,7 @@ class Clause:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Link(Declaration):
     """`conforms PROTOCOL to MACHINE`; `scopes` says where it is checked; the machine takes `internal` by itself.
 
@@ -572,7 +573,7 @@ class Link(Declaration):
         return tuple(each for each in self.invariants if not (inside and each.name in self.between))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mutant(Declaration):
     """`mutated` is the whole subject with the changes in; `link` is the subject's link, with it in place."""
 
@@ -581,7 +582,7 @@ class Mutant(Declaration):
     expects: tuple[Expectation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ScenarioStep:
     """A step of an execution: what `process` does with `peers`; `subject` is a message's name, a packet kind, an
     input or a timer.
@@ -599,7 +600,7 @@ class ScenarioStep:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scenario(Declaration):
     """One execution. `subject` is `PROTOCOL`, or `PROTOCOL/MUTANT`; a formula among the steps is an assertion.
 
@@ -614,7 +615,7 @@ class Scenario(Declaration):
     expects: tuple[Expectation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Specification:
     """A whole file, typed."""
 

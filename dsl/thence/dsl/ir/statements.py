@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from thence.dsl.ir.terms import Expr
 from thence.dsl.ir.types import Type
 from thence.dsl.text.syntax import NOWHERE, Span
+from thence.spec.value import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Statement:
     """`label` is the paper's line (`A2.7`), where the text has one."""
 
@@ -18,13 +19,13 @@ class Statement:
     label: str | None = field(default=None, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Let(Statement):
     name: str
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ref(Statement):
     """`name` stands for a place from here on; the indices in the place are evaluated now."""
 
@@ -32,7 +33,7 @@ class Ref(Statement):
     place: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Var(Statement):
     """A local variable, with its first value."""
 
@@ -40,7 +41,7 @@ class Var(Statement):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Assign(Statement):
     """`place` is a StateOf, a Local that a `ref` or `var` introduced, or a FieldOf, Lookup, ElementAt of a place."""
 
@@ -48,7 +49,7 @@ class Assign(Statement):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mutate(Statement):
     """Queue: push(e), pop(). Set: add(e), remove(e). Map: remove(k). Sliding array: add(e), remove()
     (the first). Sliding map: add(e), remove(e). Any of them: clear(). pop or remove() on an empty
@@ -60,26 +61,26 @@ class Mutate(Statement):
     arguments: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call(Statement):
     procedure: str
     arguments: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class If(Statement):
     condition: Expr
     then: tuple[Stmt, ...]
     otherwise: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class While(Statement):
     condition: Expr
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class For(Statement):
     """Over a set, queue, sliding array or map (a map: its keys; sets and keys in ascending order), or over
     all processes (`domain` is None). With `ref`, the domain is a place: a queue, sliding array, or map
@@ -95,7 +96,7 @@ class For(Statement):
     any_order: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Choose(Statement):
     """`body` for one element of which `condition` is true, any of them; `otherwise` where there is none. The domain is
     a collection (a map: its keys), or all processes (`domain` is None).
@@ -109,26 +110,26 @@ class Choose(Statement):
     otherwise: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Either(Statement):
     """One of the branches, any of them."""
 
     branches: tuple[tuple[Stmt, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Return(Statement):
     """Leaves the procedure or handler."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Send(Statement):
     kind: str
     arguments: tuple[Expr, ...]
     to: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Deliver(Statement):
     message: Expr
 

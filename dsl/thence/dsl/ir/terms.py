@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from thence.dsl.ir.types import Type
 from thence.dsl.text.syntax import NOWHERE, Span
+from thence.spec.value import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Expression:
     """The base of every expression: its type and its place in the text."""
 
@@ -17,31 +18,31 @@ class Expression:
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Literal_(Expression):
     """A nat or a truth value."""
 
     value: int | bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Zero(Expression):
     """The zero of its type: `none`, `empty`, 0, false."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Local(Expression):
     """A parameter, a `let`, `ref` or `for` name, or a bound variable."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SelfProcess(Expression):
     """The process that takes the step."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StateOf(Expression):
     """A state variable: of the process that takes the step, or in a property of `process` (`X@p`)."""
 
@@ -49,7 +50,7 @@ class StateOf(Expression):
     process: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FieldOf(Expression):
     """A field of a record."""
 
@@ -57,7 +58,7 @@ class FieldOf(Expression):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attribute(Expression):
     """`m.src`, `m.dst` (the only destination), `m.dsts` of a message, in a protocol."""
 
@@ -65,7 +66,7 @@ class Attribute(Expression):
     name: Literal["src", "dst", "dsts"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lookup(Expression):
     """A map at a key. A missing key reads as the zero of the value type, or is a fault where it has none."""
 
@@ -73,7 +74,7 @@ class Lookup(Expression):
     key: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ElementAt(Expression):
     """A sliding array at an index; outside the window first <= i < next it is a fault.
 
@@ -84,7 +85,7 @@ class ElementAt(Expression):
     index: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Query(Expression):
     """`size` of any collection or map; `first` of a queue (an element); `first`, `next` (indices) and
     `peek` (an element) of a sliding array; `first`, `next` (indices) of a sliding map; `value` of an option.
@@ -94,24 +95,24 @@ class Query(Expression):
     name: Literal["size", "first", "next", "peek", "value"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Construct(Expression):
     """A record; `values` in the order of the record's fields."""
 
     values: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SetOf(Expression):
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Some(Expression):
     item: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Apply(Expression):
     """A relation or function of a theory or machine, declared or built in."""
 
@@ -119,24 +120,24 @@ class Apply(Expression):
     arguments: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NamedConstant(Apply):
     """A constant or role of a protocol, by its name."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Not(Expression):
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Connective(Expression):
     operator: Literal["and", "or", "implies", "iff"]
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Comparison(Expression):
     """Equality at any type; order at nat and at ordered sorts. `!=`, `>`, `>=` have been rewritten."""
 
@@ -145,7 +146,7 @@ class Comparison(Expression):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Member(Expression):
     """`e in S`: of a set, a queue, a sliding array or map (its elements), or a map (its keys)."""
 
@@ -153,7 +154,7 @@ class Member(Expression):
     collection: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Arithmetic(Expression):
     """On nat. A difference below zero is a fault of the protocol."""
 
@@ -162,24 +163,24 @@ class Arithmetic(Expression):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IsEmpty(Expression):
     target: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IsNone(Expression):
     target: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Conditional(Expression):
     condition: Expr
     then: Expr
     otherwise: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bound(Expression):
     """A bound variable: over all of its sort (process, message, a theory's sort), or over `domain`."""
 
@@ -187,7 +188,7 @@ class Bound(Expression):
     domain: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InFlight(Expression):
     """The packets of a kind that are in flight, as a queue of records: their parameters, then both ends.
 
@@ -199,7 +200,7 @@ class InFlight(Expression):
     ahead: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Placed(Expression):
     """The elements of a queue, as a queue of records: the element, and its place in the queue.
 
@@ -210,7 +211,7 @@ class Placed(Expression):
     ahead: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Acted(Expression):
     """What was done in the step that has just been made, as a queue of records: by whom, with what.
 
@@ -222,7 +223,7 @@ class Acted(Expression):
     kind: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Quantified(Expression):
     """A truth value; `count` and `sum` give a nat: of how many values the body is true, and the sum of its values."""
 

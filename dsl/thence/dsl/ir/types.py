@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from thence.spec.value import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Sort:
     """A sort without structure: `process`, `message`, or a sort that a theory declares (`time`)."""
 
@@ -16,13 +17,13 @@ class Sort:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bool:
     def __str__(self) -> str:
         return "bool"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Nat:
     """Natural numbers; a step that takes one below zero is a fault of the protocol."""
 
@@ -30,7 +31,7 @@ class Nat:
         return "nat"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Record:
     """Named fields in declaration order; two records are equal by name and fields."""
 
@@ -44,7 +45,7 @@ class Record:
         return next((type_ for label, type_ in self.fields if label == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Collection:
     """`option of T`, `set of T`, `queue of T`, `sliding array of T`, `sliding map of T`."""
 
@@ -55,7 +56,7 @@ class Collection:
         return f"{self.kind} of {self.item}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Map:
     """A map; a key that is not mapped reads as the zero of the value type, where that has one."""
 

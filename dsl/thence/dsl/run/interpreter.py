@@ -234,6 +234,8 @@ class Interpreter:
         """The step of the process for this cause; `choices` decide what it chooses. Without them, it takes the first
         alternative each time."""
         plain = not observe and not reactions and choices is None
+        if plain and type(cause) is Packet:
+            return self.arrival(process, state, cause)
         how = _PLAINLY if plain else _How(observe, reactions, choices)
         match cause:
             case Message():
@@ -271,6 +273,16 @@ class Interpreter:
         body, with_sender = entry
         arguments = (*packet.arguments, packet.src) if with_sender else packet.arguments
         return self._run(body, process, state, arguments, how)
+
+    def arrival(self, process: int, state: LocalState, packet: Packet) -> Step:
+        """The same, of which nothing but its effect is asked."""
+        entry = self._receive.get(packet.kind)
+        if entry is None:
+            return Step(state, ())
+        body, with_sender = entry
+        if with_sender:
+            return self._plainly(body, process, state, (*packet.arguments, packet.src))
+        return self._plainly(body, process, state, packet.arguments)
 
     def tick(
         self, process: int, state: LocalState, timer: str, *, observe: bool = False, reactions: Reactions = ()
@@ -380,16 +392,25 @@ class Interpreter:
         return tuple(found)
 
     def _run(self, body: str, process: int, state: LocalState, arguments: tuple[Value, ...], how: _How) -> Step:
+        if how is _PLAINLY:
+            return self._plainly(body, process, state, arguments)
         frame = Frame.of_step(process, list(state), self.processes)
-        if how is not _PLAINLY:
-            frame.guards = [] if how.observe else None
-            frame.application = self._reacting(how.reactions) if how.reactions else None
-            frame.choices = how.choices
+        frame.guards = [] if how.observe else None
+        frame.application = self._reacting(how.reactions) if how.reactions else None
+        frame.choices = how.choices
         run = self._body(body, observed=True) if how.observe else self._plain[body]
         run(frame, *arguments)
         if self._neighbors:
             self._keep_to_links(process, frame.emitted)
         return Step(tuple(frame.state), tuple(frame.emitted), tuple(frame.guards or ()))
+
+    def _plainly(self, body: str, process: int, state: LocalState, arguments: tuple[Value, ...]) -> Step:
+        """The step without reactions and choices, of which nothing is recorded."""
+        frame = Frame.of_step(process, [*state], self.processes)
+        self._plain[body](frame, *arguments)
+        if self._neighbors:
+            self._keep_to_links(process, frame.emitted)
+        return Step((*frame.state,), (*frame.emitted,))
 
     def _reacting(self, reactions: Reactions) -> Callable[[Frame, Callable[[Frame], Message]], None]:
         """The application that sends these messages, each inside the delivery of this number in the step."""

@@ -9,7 +9,7 @@ is reported here, and something harmless stands in for it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 from lark import Transformer
@@ -20,19 +20,20 @@ from thence.dsl.text.foreign import FIELDS, STATEMENTS, hint
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.precedence import span_over, tree_of
 from thence.dsl.text.syntax import Name, Node, Span
+from thence.spec.value import record
 
 Children: TypeAlias = list[Any]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Doc(Node):
     """A documentation string on its way to its declaration."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FormulaBody(Node):
     """The formula after the `:` of an axiom, property, invariant, rule or claim."""
 
@@ -40,7 +41,7 @@ class FormulaBody(Node):
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NameList(Node):
     """`assume a, b`, `property causal, fifo` and the like, on their way to their declaration."""
 
@@ -48,14 +49,14 @@ class NameList(Node):
     names: tuple[Name, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Section(Node):
     """Several nodes of one line or header: the sorts of a `sort`, a list of parameters, the variables of a `state`."""
 
     items: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MethodCall(Node):
     """`place.method(arguments)`: a statement, found where an expression may stand too."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from thence.dsl.text import syntax
@@ -11,9 +11,10 @@ from thence.dsl.text.build_scenario import ScenarioBuilder, given_value
 from thence.dsl.text.lines import Word
 from thence.dsl.text.programs import setting_key
 from thence.dsl.text.syntax import Cast, Clause, Expect, Formula, Handler, Name, Node, Setting
+from thence.spec.value import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stated(Node):
     """An axiom, a property or an invariant on its way to its declaration."""
 
@@ -21,7 +22,7 @@ class Stated(Node):
     formula: Formula
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Eventually(Node):
     """`eventually delivered under fair receive`."""
 
@@ -30,7 +31,7 @@ class Eventually(Node):
     weakly: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fairness(Node):
     """`under weakly fair receive`."""
 
@@ -38,7 +39,7 @@ class Fairness(Node):
     weakly: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Edge(Node):
     """`0 to 1, 2` of `destinations`."""
 
@@ -46,7 +47,7 @@ class Edge(Node):
     targets: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Links(Node):
     """`0 to 1, 2` of `links`, or `0 with 1, 2`: both directions."""
 
@@ -55,19 +56,19 @@ class Links(Node):
     mutual: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Step(Node):
     """A step of a program."""
 
     step: syntax.ProgramStep
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Once(Node):
     """The `, once` of a clause."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class When(Node):
     """The `, when P` of a clause."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from thence.dsl.text import syntax
 from thence.dsl.text.build_body import BodyBuilder, Children, extent, pick
 from thence.dsl.text.lines import Word
 from thence.dsl.text.syntax import Assertion, Cast, Given, LinkLine, Name, Node, ScenarioStep
+from thence.spec.value import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Packet(Node):
     """`KIND(x, y, ...)`: a packet that a step is about."""
 
@@ -20,7 +20,7 @@ class Packet(Node):
     rest: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rest(Node):
     """The `, ...` of a packet."""
 

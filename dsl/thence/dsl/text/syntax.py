@@ -6,7 +6,7 @@ no part in equality, so that two texts that differ only in layout or comments ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from thence.dsl.text.syntax_statements import (
@@ -62,6 +62,7 @@ from thence.dsl.text.syntax_terms import (
     TypeExpr,
     Variable,
 )
+from thence.spec.value import record
 
 __all__ = [
     "NOWHERE",
@@ -120,7 +121,7 @@ __all__ = [
 # --- declarations ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parameter(Node):
     """`m: message`; in a handler or transition the type may be left out where the context gives it."""
 
@@ -128,7 +129,7 @@ class Parameter(Node):
     type: TypeExpr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Formula(Node):
     """A named formula; a formula that the text does not name has the empty name.
 
@@ -141,7 +142,7 @@ class Formula(Node):
     parameters: tuple[Parameter, ...] = field(default=(), kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SortDecl(Node):
     """`sort process, message` or `sort time ordered` (a strict total order `<`)."""
 
@@ -149,7 +150,7 @@ class SortDecl(Node):
     ordered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FunctionDecl(Node):
     """`function src, dst: message to process` in a theory; `function num(m: message): nat` in a machine."""
 
@@ -159,7 +160,7 @@ class FunctionDecl(Node):
     constant: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RelationDecl(Node):
     """`relation sent, delivered: message` in a theory; `relation waits(m: message, x: message)` in a machine.
 
@@ -171,7 +172,7 @@ class RelationDecl(Node):
     constant: bool = field(default=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Inductive(Node):
     """`inductive hb(a, b):` and its rules; the least relation closed under them."""
 
@@ -184,7 +185,7 @@ ProgramStep: TypeAlias = tuple[Literal["send", "receive"], tuple[int, ...]]
 """`send to p, q`, or `receive from p, q` (from anybody where none is named)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Setting(Node):
     """A scope setting, by name: see Scope. `about` is the timer of `ticks TIMER N`, the input of `INPUT N per process`
     (`input`), the input and its parameter of `INPUT PARAMETER in 0, 1` (`values`), or the constant or role of
@@ -205,7 +206,7 @@ class Setting(Node):
     names: tuple[Name, ...] = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NamedValue(Node):
     """`constant quorum: nat = 2`, or `role coordinator: process = 0`: a scope may give another value."""
 
@@ -215,7 +216,7 @@ class NamedValue(Node):
     value: int | bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Expect(Node):
     """`expect VERDICT NAME, ... [in SCOPE | with SETTING, ...]`; without names it is about the declaration."""
 
@@ -225,7 +226,7 @@ class Expect(Node):
     settings: tuple[Setting, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Declaration(Node):
     """A top-level declaration: its name and the documentation string that follows its first line."""
 
@@ -233,7 +234,7 @@ class Declaration(Node):
     doc: str = field(default="", kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Definition(Declaration):
     """`def NAME(PARAMETERS): e`: a name for an expression, in a file, theory, machine or protocol."""
 
@@ -241,7 +242,7 @@ class Definition(Declaration):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Theory(Declaration):
     """Sorts, functions, relations, `axiom`s, one or more `inductive` relations, named `property`s."""
 
@@ -254,7 +255,7 @@ class Theory(Declaration):
     definitions: tuple[Definition, ...] = field(default=(), kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Induction(Node):
     """`by induction on hb(a, b) claim: P`, or with several claims in a block."""
 
@@ -263,7 +264,7 @@ class Induction(Node):
     claims: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Theorem(Declaration):
     """`theorem NAME in THEORY:`; `assume` and `prove` name properties of the theory, `use` theorems before it."""
 
@@ -276,7 +277,7 @@ class Theorem(Declaration):
     lemmas: tuple[Name, ...] = field(default=(), kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Transition(Node):
     """`transition causal_send(m):`; its body holds `require`s and parallel updates only."""
 
@@ -285,14 +286,14 @@ class Transition(Node):
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Initial(Node):
     """`initial:` of a machine; its body holds updates of the state in which everything is false or 0."""
 
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HelpStep(Node):
     """`deliver(x) for x while P`: a line of `by:`. `variables` stand behind `for`, `left` behind `while`."""
 
@@ -302,7 +303,7 @@ class HelpStep(Node):
     left: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LeadsTo(Node):
     """`eventually NAME(m): P leads to Q by:` of a machine, with the steps that bring Q about; P may be left out."""
 
@@ -310,7 +311,7 @@ class LeadsTo(Node):
     steps: tuple[HelpStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Machine(Declaration):
     """State over any number of processes and messages; see the language reference for what comes built in.
 
@@ -339,7 +340,7 @@ class Machine(Declaration):
         return tuple(each.formula for each in self.eventually)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MessageKind(Node):
     """`message NORMAL(m: message) carries m`: a packet kind; `carries` names the parameter it moves."""
 
@@ -348,7 +349,7 @@ class MessageKind(Node):
     carries: Name | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RecordDecl(Node):
     """`record Msg: rcv: process; mid: nat` or one field a line."""
 
@@ -356,7 +357,7 @@ class RecordDecl(Node):
     fields: tuple[Parameter, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StateVar(Node):
     """`OB: queue of message` or `ck: nat = 1`; without an initial value, the zero of its type."""
 
@@ -365,7 +366,7 @@ class StateVar(Node):
     initial: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Handler(Node):
     """`on causal_send(m) when P:`, `on receive KIND(x, y) from j:`, `on INPUT(k: nat) when P:`, `periodically:`,
     `periodically TIMER:`.
@@ -381,14 +382,14 @@ class Handler(Node):
     guard: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Procedure(Node):
     name: Name
     parameters: tuple[Parameter, ...]
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Promise(Node):
     """`eventually NAME: P`, or `eventually NAME: forall p. P leads to Q`; `under fair ...` may follow the name."""
 
@@ -397,7 +398,7 @@ class Promise(Node):
     weakly: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Protocol(Declaration):
     """The algorithm as published: typed per-process state and atomic handlers.
 
@@ -425,7 +426,7 @@ class Protocol(Declaration):
     values: tuple[NamedValue, ...] = field(default=(), kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scope(Declaration):
     """`scope NAME of PROTOCOL:` a workload.
 
@@ -445,12 +446,12 @@ class Scope(Declaration):
     expects: tuple[Expect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AnyThatEnables(Node):
     """`any` in the place of a transition's argument: the machine finds it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Target(Node):
     """A transition of the machine with its arguments, on the right side of a clause."""
 
@@ -458,7 +459,7 @@ class Target(Node):
     arguments: tuple[Expr | AnyThatEnables, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Clause(Node):
     """One line of `conforms`: an event of the protocol `is` a transition of the machine.
 
@@ -480,7 +481,7 @@ class Clause(Node):
     when: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Conforms(Declaration):
     """`conforms PROTOCOL to MACHINE in SCOPE, ...:`; its name is `PROTOCOL to MACHINE`.
 
@@ -500,7 +501,7 @@ class Conforms(Declaration):
     delivered_by: tuple[Name, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mutant(Declaration):
     """`mutant NAME of SUBJECT:` a protocol or machine that restates what it changes, by name.
 
@@ -527,7 +528,7 @@ class Mutant(Declaration):
     initial: Initial | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ScenarioStep(Node):
     """A step of a scenario: who (`process`) does what with whom (`peers`).
 
@@ -546,14 +547,14 @@ class ScenarioStep(Node):
     rest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cast(Node):
     """`processes Alice, Bob`: the processes of a scenario, by name."""
 
     names: tuple[Name, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LinkLine(Node):
     """`link p to q, r` in a scenario: edges of a tree network, or links of an overlay. `link p with q`: both ways."""
 
@@ -562,7 +563,7 @@ class LinkLine(Node):
     mutual: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Given(Node):
     """`coordinator = p` or `quorum = 3` in a scenario: the value of a role or constant."""
 
@@ -570,14 +571,14 @@ class Given(Node):
     value: Name | int | bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Assertion(Node):
     """`assert P` in a scenario: P is true of the state that its steps have led to."""
 
     formula: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scenario(Declaration):
     """`scenario NAME of PROTOCOL [with MUTANT]:` one execution, step by step, and what is true on the way.
 
@@ -597,7 +598,7 @@ class Scenario(Declaration):
 TopLevel: TypeAlias = Theory | Theorem | Machine | Protocol | Scope | Conforms | Mutant | Scenario | Definition
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Comment:
     """A comment: its text after `#`, stripped; `trailing` when something stands before it on its line."""
 
@@ -607,7 +608,7 @@ class Comment:
     trailing: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class File(Node):
     """A whole file. Comments take no part in equality.
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from thence.dsl.text.syntax_terms import Binder, Expr, Name, Node, TypeExpr
+from thence.spec.value import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Statement(Node):
     """`label` is the text of the comment at the end of the statement's first line, such as `A2.7`."""
 
     label: str | None = field(default=None, compare=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Let(Statement):
     """`let x = e`: a local constant. `ref x = place`: another name for a place."""
 
@@ -24,7 +25,7 @@ class Let(Statement):
     ref: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Var(Statement):
     """`var x = e`, `var x: T = e`: a local variable, which can be changed to the end of its block."""
 
@@ -33,7 +34,7 @@ class Var(Statement):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Assign(Statement):
     """`place := e`. In a machine, a parallel update: `flagged(m) := e`, `forall x: waits(m, x) := e`."""
 
@@ -42,7 +43,7 @@ class Assign(Statement):
     binders: tuple[Binder, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mutate(Statement):
     """`place.method(arguments)`: push, pop, add, remove, clear."""
 
@@ -51,7 +52,7 @@ class Mutate(Statement):
     arguments: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call(Statement):
     """`name(arguments)`: a procedure."""
 
@@ -59,7 +60,7 @@ class Call(Statement):
     arguments: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class If(Statement):
     """`if c: ...` with an optional `else:`; `else if` nests an If as the only statement of `otherwise`."""
 
@@ -68,13 +69,13 @@ class If(Statement):
     otherwise: tuple[Stmt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class While(Statement):
     condition: Expr
     body: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class For(Statement):
     """`for x in e: ...`; with `for ref x in place: ...` x names each element in place."""
 
@@ -84,7 +85,7 @@ class For(Statement):
     ref: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Choose(Statement):
     """`choose x in e such that c: ...` with an optional `else:`, for where there is nothing to choose."""
 
@@ -95,24 +96,24 @@ class Choose(Statement):
     otherwise: tuple[Stmt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Either(Statement):
     """`either: ...` with one `or: ...` or more: one of the branches."""
 
     branches: tuple[tuple[Stmt, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Return(Statement):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pass(Statement):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Send(Statement):
     """`send KIND(arguments) to p`."""
 
@@ -121,14 +122,14 @@ class Send(Statement):
     to: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Deliver(Statement):
     """`deliver m`."""
 
     message: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Require(Statement):
     """`require P`: a guard of a machine's transition."""
 
@@ -140,7 +141,7 @@ Stmt: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Edit(Node):
     """An edit of one statement, which is `place`, restated; a statement with a body is named by its header, so its body
     is empty there.
@@ -155,7 +156,7 @@ class Edit(Node):
     edits: tuple[Edit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Change(Node):
     """`change procedure NAME: EDITS`: edits of one part of the subject, in this order.
 

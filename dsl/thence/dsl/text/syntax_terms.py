@@ -6,11 +6,13 @@ no part in equality, so that two texts that differ only in layout or comments ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from thence.spec.value import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Span:
     """A stretch of the text: 1-based lines and columns, the end exclusive."""
 
@@ -23,14 +25,14 @@ class Span:
 NOWHERE = Span(0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Node:
     """The base of every node: its place in the text."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Name(Node):
     """A name as written."""
 
@@ -40,14 +42,14 @@ class Name(Node):
 # --- types -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NamedType(Node):
     """`process`, `message`, `bool`, `nat`, a sort of a theory, or a record."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CollectionType(Node):
     """`option of T`, `set of T`, `queue of T`, `sliding array of T`, `sliding map of T`."""
 
@@ -55,7 +57,7 @@ class CollectionType(Node):
     item: TypeExpr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MapType(Node):
     """`map K to V`."""
 
@@ -69,34 +71,34 @@ TypeExpr: TypeAlias = NamedType | CollectionType | MapType
 # --- expressions -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Number(Node):
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Truth(Node):
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Nothing(Node):
     """`none`: the absent option."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Empty(Node):
     """`empty`: the empty set, queue, map, sliding array or sliding map."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Variable(Node):
     """A name used as a value: a local, a state variable, `self`, or a type as a domain."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FieldAccess(Node):
     """`e.name`: a field of a record or message, or a query of a collection (`first`, `size`, ...)."""
 
@@ -104,7 +106,7 @@ class FieldAccess(Node):
     name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IndexAccess(Node):
     """`e[k]`: a map at a key, a sliding array at an index."""
 
@@ -112,7 +114,7 @@ class IndexAccess(Node):
     key: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Apply(Node):
     """`f(a, b)`: a relation or function of a theory or machine, a built-in (`max`, `min`, `some`), or a definition.
 
@@ -124,13 +126,13 @@ class Apply(Node):
     process: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FieldValue(Node):
     name: Name
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Construct(Node):
     """`Msg(rcv: j, mid: ck)`: a record by its fields (at least one)."""
 
@@ -138,14 +140,14 @@ class Construct(Node):
     fields: tuple[FieldValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SetDisplay(Node):
     """`{a, b}` (at least one item; the empty set is `empty`)."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Not(Node):
     operand: Expr
 
@@ -170,7 +172,7 @@ BinaryOperator: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Binary(Node):
     """`and` and `or` are left-associative; `implies` is right-associative; comparisons do not chain."""
 
@@ -179,7 +181,7 @@ class Binary(Node):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class IsTest(Node):
     """`e is empty`, `e is not empty`, `e is none`, `e is not none`."""
 
@@ -188,7 +190,7 @@ class IsTest(Node):
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Conditional(Node):
     """`if c then a else b`."""
 
@@ -197,7 +199,7 @@ class Conditional(Node):
     otherwise: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PacketPattern(Node):
     """`KIND(a, b, ...) from p to q`: names for what a packet has; with `rest`, the other parameters have none.
 
@@ -214,7 +216,7 @@ class PacketPattern(Node):
 Verb: TypeAlias = Literal["delivers", "receives", "does"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ActionPattern(Node):
     """`p delivers m`, `p receives KIND(a, ...) from q`, `p does input(k)`: names for what an action has.
 
@@ -229,7 +231,7 @@ class ActionPattern(Node):
     sender: Name | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Binder(Node):
     """A bound variable: `x`, `x: T`, or `x in e` (at most one of type and domain).
 
@@ -257,7 +259,7 @@ class Binder(Node):
         return (*self.packet.parameters, *(name for name in ends if name is not None))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Quantified(Node):
     """`forall x, y: T. P`, `exists x. P`, `count x: T. P` (count is a nat). Extends as far right as it can.
 
@@ -270,7 +272,7 @@ class Quantified(Node):
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class At(Node):
     """`X@p`: process p's copy of the state variable X; in properties only."""
 

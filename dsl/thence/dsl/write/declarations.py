@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TypeAlias, assert_never
 
@@ -13,11 +13,12 @@ from thence.dsl.write.expressions import INDENT, WIDTH, Line, lines_of, text_of,
 from thence.dsl.write.scenario import step_text
 from thence.dsl.write.settings import given_text, setting_text
 from thence.dsl.write.statements import BareLines, change_text, edit_lines, starting_at, with_body
+from thence.spec.value import record
 
 _END_OF_FILE = 10**9
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Listed(Node):
     """A line of names: `assume a, b`, `eventually delivered under fair receive`."""
 
@@ -26,7 +27,7 @@ class _Listed(Node):
     tail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Stated(Node):
     """A formula with the keyword that states it."""
 
@@ -34,7 +35,7 @@ class _Stated(Node):
     formula: Formula
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _State(Node):
     """State variables that follow each other."""
 
