@@ -27,6 +27,7 @@ import pytest
 
 from thence.conformance.campaign import CampaignParameters, Status, resume, start
 from thence.conformance.campaign.case import CaseFunction, SeedOutcome
+from thence.conformance.campaign.parameters import CampaignError
 from thence.conformance.campaign.reporting import failing_cases
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
@@ -114,7 +115,7 @@ def main() -> int:
     else:
         parameters = CampaignParameters(
             f"{Path(__file__).stem}:runner", {"draw": wanted.draw}, wanted.first_seed, wanted.seeds,
-            batch=200, master=wanted.master, case_limit_s=600, py_files=(sent,),
+            batch=50, master=wanted.master, case_limit_s=600, py_files=(sent,),
         )  # fmt: skip
         status = start(wanted.directory, parameters, told)
     for case in failing_cases(wanted.directory):
@@ -126,4 +127,7 @@ def main() -> int:
 
 if __name__ == "__main__":
     os.environ.setdefault("THENCE_CACHE", "off")
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except CampaignError as error:
+        sys.exit(f"drawn_protocols: {error}")
