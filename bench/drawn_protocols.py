@@ -3,9 +3,9 @@
 python bench/drawn_protocols.py DIRECTORY [--draw NAME] [--first-seed N] [--seeds N] [--master MASTER]
 python bench/drawn_protocols.py --seed N [--draw NAME]
 
-Each seed is one case of the differential tests: the module of this draw in `tests/proofs` draws it and compares. The same
-command goes on where an interrupted one stopped; `thence campaign status` and `report` read the directory. A seed on
-which engines differ is printed, and `--seed` runs it again, here, to its error.
+Each seed is one case of the differential tests: the module of this draw in `tests/proofs` draws and compares it. The
+same command goes on where an interrupted one stopped; `thence campaign status` and `report` read the directory.
+A seed on which engines differ is printed, and `--seed` runs it again, here, to its error.
 
 The tests are sent to the workers, which need Thence and pytest. Seeds from 1,000 on are none of the test suite's.
 """
