@@ -103,18 +103,15 @@ class Awaited:
             self._gone[sender] = 0
             self._gone_in_all -= gone
 
-    def within(self, past: int) -> int:
-        """How many of the messages that come are within a vector of counts."""
-        return sum(map(bisect_right, self._numbers, self._counts(past), self._gone)) - self._gone_in_all
+    def overtaken(self, past: int, sender: int, number: int) -> tuple[int, bool, bool]:
+        """What a delivery overtakes, of a message with this `past` that is the sender's message of this `number`.
 
-    def from_sender(self, sender: int, number: int) -> bool:
-        """Whether a message comes that `sender` sent before its message of this number."""
-        numbers, gone = self._numbers[sender], self._gone[sender]
-        return gone < len(numbers) and numbers[gone] < number
-
-    def never_within(self, past: int) -> bool:
-        """Whether a message that never comes is within a vector of counts."""
-        return bool(((past | self._guards) - self._first_lost) & self._guards)
-
-    def _counts(self, past: int) -> tuple[int, ...]:
-        return self._unpack(past.to_bytes(self._vector_bytes, "little"))
+        Returns: how many messages come that are within the past, a vector of counts; whether one that comes is an
+        earlier one of the sender; whether one that never comes is within the past.
+        """
+        numbers, gone = self._numbers, self._gone
+        counts = self._unpack(past.to_bytes(self._vector_bytes, "little"))
+        late = sum(map(bisect_right, numbers, counts, gone)) - self._gone_in_all
+        of_sender, first = numbers[sender], gone[sender]
+        late_from_sender = first < len(of_sender) and of_sender[first] < number
+        return late, late_from_sender, bool(((past | self._guards) - self._first_lost) & self._guards)

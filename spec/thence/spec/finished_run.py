@@ -52,7 +52,7 @@ MOST_ROUTED: Final = 1_000_000
 """Routes are kept as long as they have no more destinations than this, all together."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Fault:
     """A delivery that is wrong.
 
@@ -83,6 +83,11 @@ class FinishedRun:
     Attributes:
         sends, deliveries: how many there are.
         arrivals: whether any is recorded.
+        violating_deliveries, violating_pairs: how many deliveries overtake messages that come later, and how many of
+            these there are in all.
+        fifo: whether none of them has the same sender.
+        tells_late, tells_never: whether `faults` tells of a delivery that overtakes messages that come later, or that
+            never come. Whoever has heard enough sets them to False; they are counted still.
         received: (process, message) of each arrival of a message that is not delivered everywhere, by its number.
     """
 
@@ -97,8 +102,13 @@ class FinishedRun:
         "_width",
         "arrivals",
         "deliveries",
+        "fifo",
         "received",
         "sends",
+        "tells_late",
+        "tells_never",
+        "violating_deliveries",
+        "violating_pairs",
     )
 
     def __init__(self, execution: Execution) -> None:
@@ -110,7 +120,8 @@ class FinishedRun:
         self._pending: list[dict[int, Queue[UnderWay]]] = [{} for _ in range(execution.processes)]
         self._deliverers: list[int] = []  # worked out for the first overtaking: most executions have none
         self._awaited: dict[int, Awaited] = {}  # of each process that overtook
-        self.sends = self.deliveries = 0
+        self.sends = self.deliveries = self.violating_deliveries = self.violating_pairs = 0
+        self.fifo = self.tells_late = self.tells_never = True
         self.arrivals = False
         self.received: set[tuple[int, int]] = set()
 
@@ -150,7 +161,9 @@ class FinishedRun:
                 sender, past, here = record.sender, record.past, known[process]
                 queue = pending[process][sender]
                 before = queue.messages[0].number
-                after = min(queue.remove(record), nothing)
+                after = queue.remove(record)
+                if after > nothing:
+                    after = nothing
                 if after != before:
                     heads[process] += (after - before) << shifts[sender]
                     if after == nothing:
@@ -161,8 +174,16 @@ class FinishedRun:
                 if larger != guards:
                     known[process] = past ^ ((here ^ past) & (larger - (larger >> guard)))
                 if ((past | guards) - heads[process]) & guards:
-                    overtakers |= bit
-                    yield self._overtaking(index, process, record)
+                    if not overtakers & bit:
+                        overtakers |= bit
+                        self._begin_awaiting(process)
+                    late, of_sender, never = awaited[process].overtaken(past, sender, record.number)
+                    if late:
+                        self.violating_deliveries += 1
+                        self.violating_pairs += late
+                        self.fifo = self.fifo and not of_sender
+                    if (late and self.tells_late) or (never and self.tells_never):
+                        yield Fault("overtaking", index, process, message, past, late, of_sender, never)
                 if not record.undelivered:
                     under_way[message] = None
                     record.past = 0  # it may still stand in a queue
@@ -255,25 +276,13 @@ class FinishedRun:
                     (late if self._deliverers[earlier.message] & bit else never).append(earlier.message)
         return sorted(late), sorted(never)
 
-    def _overtaking(self, index: int, process: int, record: UnderWay) -> Fault:
-        """The fault of a delivery over undelivered predecessors. Messages to its process are counted from now on."""
+    def _begin_awaiting(self, process: int) -> None:
+        """A process overtakes for the first time: messages to it are counted from now on."""
         if not self._deliverers:
             self._deliverers = deliverers(self._events)
-        if process not in self._awaited:
-            pending = {sender: queue.messages for sender, queue in self._pending[process].items()}
-            self._awaited[process] = Awaited(process, self._events.processes, self._width)
-            self._awaited[process].begin(pending, self._deliverers)
-        here = self._awaited[process]
-        return Fault(
-            "overtaking",
-            index,
-            process,
-            record.message,
-            record.past,
-            here.within(record.past),
-            here.from_sender(record.sender, record.number),
-            here.never_within(record.past),
-        )
+        pending = {sender: queue.messages for sender, queue in self._pending[process].items()}
+        self._awaited[process] = Awaited(process, self._events.processes, self._width)
+        self._awaited[process].begin(pending, self._deliverers)
 
     def _route(self, index: int, process: int, destinations: tuple[int, ...]) -> Route:
         """The destinations as a mask, and what puts a message into the queue of each."""

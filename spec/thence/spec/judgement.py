@@ -156,8 +156,7 @@ def _judged(execution: Execution) -> Judgement:
     run = FinishedRun(execution)
     kept: dict[FindingKind, list[_Kept]] = {kind: [] for kind in ("causal", "gap", "duplicate", "phantom")}
     room = dict.fromkeys(kept, KEPT_MISSING)
-    violating_deliveries = violating_pairs = phantoms = 0
-    fifo = True
+    phantoms = 0
 
     def wanted(kind: FindingKind) -> bool:
         return len(kept[kind]) < KEPT and (room[kind] >= 0 or not kept[kind])
@@ -172,22 +171,18 @@ def _judged(execution: Execution) -> Judgement:
             phantoms += fault.kind == "phantom"
             keep(fault.kind, fault, ())
             continue
-        if fault.late:
-            violating_deliveries += 1
-            violating_pairs += fault.late
-            fifo = fifo and not fault.late_from_sender
-        if (fault.late and wanted("causal")) or (fault.never and wanted("gap")):
-            late, never = run.missing(fault)
-            if late:
-                keep("causal", fault, late)
-            if never:
-                keep("gap", fault, never)
+        late, never = run.missing(fault)
+        if late:
+            keep("causal", fault, late)
+        if never:
+            keep("gap", fault, never)
+        run.tells_late, run.tells_never = wanted("causal"), wanted("gap")
 
     stuck = _stuck(run, execution.processes)
     most = _most_chains(len(execution.events))
     return Judgement(
         causal=not kept["causal"],
-        fifo=fifo,
+        fifo=run.fifo,
         stuck=bool(stuck.count),
         duplicate=bool(kept["duplicate"]),
         violations=_findings("causal", kept["causal"], run, most),
@@ -200,8 +195,8 @@ def _judged(execution: Execution) -> Judgement:
         events=len(execution.events),
         sends=run.sends,
         deliveries=run.deliveries,
-        violating_deliveries=violating_deliveries,
-        violating_pairs=violating_pairs,
+        violating_deliveries=run.violating_deliveries,
+        violating_pairs=run.violating_pairs,
         undelivered_count=stuck.count,
         withheld_count=stuck.withheld_count if run.arrivals else None,
         phantom_count=phantoms,

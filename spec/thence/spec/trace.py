@@ -23,6 +23,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,7 +31,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NoReturn, Protocol
+from typing import IO, Any, Final, NoReturn, Protocol
 
 from thence.spec.collector import collector_at_rest
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, printable
@@ -142,18 +143,45 @@ def opened(path: Path) -> Iterator[Bytes]:
 
 def _content(path: Path) -> io.BufferedReader:
     if str(path) == STANDARD_INPUT:
-        return io.BufferedReader(io.BytesIO(_standard_input()))
+        return io.BufferedReader(_Again(_standard_input().fileno()))
     return path.open("rb")
 
 
 @cache
-def _standard_input() -> bytes:
-    """All of the standard input; it is read once. Raises TraceError."""
-    found = sys.stdin.buffer.read(MOST_UNPACKED_BYTES + 1)
-    if len(found) > MOST_UNPACKED_BYTES:
-        problem = f"has more than {MOST_UNPACKED_BYTES >> 20} MiB"
-        raise TraceError(Path(STANDARD_INPUT), None, problem, "Write it into a file, or judge it with --follow")
-    return found
+def _standard_input() -> IO[bytes]:
+    """All of the standard input, in a file without a name: it is read once, and no memory holds it.
+
+    Raises:
+        OSError: there is no room for it. TraceError: it is too long.
+    """
+    kept = tempfile.TemporaryFile()  # noqa: SIM115  # it is open as long as this process
+    left = MOST_UNPACKED_BYTES
+    while block := sys.stdin.buffer.read(_BLOCK_BYTES):
+        left -= len(block)
+        if left < 0:
+            kept.close()
+            problem = f"has more than {MOST_UNPACKED_BYTES >> 20} MiB"
+            raise TraceError(Path(STANDARD_INPUT), None, problem, "Write it into a file, or judge it with --follow")
+        kept.write(block)
+    kept.flush()
+    return kept
+
+
+class _Again(io.RawIOBase):
+    """A file that is open already, read from its beginning, whoever else reads it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        found = os.pread(self._descriptor, len(buffer), self._at)
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)
 
 
 class TraceError(UserError, ValueError):

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from random import Random
 from typing import TypeAlias
 
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.ir.types import MESSAGE
 from thence.dsl.load import library as library_files
+from thence.dsl.run.execute import Delivered, Emission, Sent
 from thence.dsl.run.system import System
-from thence.dsl.run.values import Message, Value
+from thence.dsl.run.values import Message, Packet, Value
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import ExplorationRequest, Method
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import NativeEngine, Sample
 from thence.proofs.native.layout import shape_of
-from thence.proofs.native.symmetry import Symmetry, group_of, renamer
+from thence.proofs.native.symmetry import Effects, Symmetry, group_of, inverse, renamed_message, renamer
 from thence.proofs.scopes.scopes import properties_of
 
 Library: TypeAlias = Callable[[str], ir.Specification]
@@ -132,6 +135,78 @@ def test_values_are_renamed_by_their_type(library: Library) -> None:
     assert renamed("OB", (Message(0, 1, (2,)),)) == (Message(1, 1, (0,)),)
     before: Value = ((0, (frozenset({1}),)), (2, (frozenset(), frozenset({0}))))
     assert renamed("EAGER_SENT", before) == ((0, (frozenset(), frozenset({1}))), (1, (frozenset({2}),)))
+
+
+Parts: TypeAlias = list[Packet | Message]
+
+
+def parts_of(process: int, emissions: Iterable[Emission], permutation: tuple[int, ...]) -> Parts:
+    """What is emitted, renamed: packets and messages as they are, without numbers."""
+    found: Parts = []
+    for emission in emissions:
+        if isinstance(emission, Delivered):
+            found.append(renamed_message(emission.message, permutation))
+            found += [] if emission.then is None else [renamed_message(emission.then, permutation)]
+        else:
+            (message,) = emission.arguments
+            there = permutation[process], permutation[emission.to]
+            found.append(Packet(emission.kind, *there, (renamed_message(message, permutation),)))
+    return found
+
+
+def emission_of(part: Packet | Message) -> Emission:
+    """What emits the part. A message is delivered: one that is sent inside a delivery is a part like it."""
+    return Delivered(part, None) if isinstance(part, Message) else Sent(part.kind, part.arguments, part.dst)
+
+
+def told_apart(one: Parts, other: Parts) -> bool:
+    """Whether a receiver, or the process itself, can tell two lists apart: between two deliveries."""
+
+    def seen(parts: Parts) -> list[Message | dict[int, list[Packet]]]:
+        found: list[Message | dict[int, list[Packet]]] = [{}]
+        for part in parts:
+            if isinstance(part, Message):
+                found += [part, {}]
+            else:
+                last = found[-1]
+                assert isinstance(last, dict)
+                last.setdefault(part.dst, []).append(part)
+        return found
+
+    return seen(one) != seen(other)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_effects_are_equal_where_nobody_can_tell(library: Library, seed: int) -> None:
+    """Numbers of effects and of their renamings, against lists of packets that are renamed one by one."""
+    system, random = System(library("cykas").protocols[0], ir.Workload(3, (1, 1, 1), ANY)), Random(seed)
+    symmetry = Symmetry(system, shape_of(system))
+    effects = Effects(system, symmetry.group, symmetry.packets)
+    kinds = [kind.name for kind in system.protocol.packets if [each.type for each in kind.parameters] == [MESSAGE]]
+    assert len(kinds) > 1
+    messages = [Message(src, 0, (dst,)) for src in range(3) for dst in range(3) if dst != src]
+
+    def drawn() -> Emission:
+        message, others = random.choice(messages), [each for each in messages if each.src == 0]
+        if random.random() < 0.4:
+            return Delivered(message, random.choice([None, None, *others]))
+        return Sent(random.choice(kinds), (message,), random.randrange(3))
+
+    alike = 0
+    for _ in range(60):
+        process, at = random.randrange(3), random.randrange(len(symmetry.group))
+        emitted = tuple(drawn() for _ in range(random.randrange(5)))
+        other = list(parts_of(process, emitted, symmetry.group[at]))
+        renamed = [emission_of(part) for part in other]
+        if random.random() < 0.7:
+            random.shuffle(renamed)
+        there = symmetry.group[at][process]
+        expected = told_apart(other, parts_of(there, renamed, symmetry.group[0]))
+        one, two = effects.number(process, emitted), effects.number(there, tuple(renamed))
+        assert (effects.renamed(one)[at] != two) == expected, (emitted, renamed)
+        assert effects.renamed(effects.renamed(one)[at])[symmetry.group.index(inverse(symmetry.group[at]))] == one
+        alike += not expected
+    assert 0 < alike < 60
 
 
 FIRST_COME = """

@@ -11,7 +11,7 @@ counted up to renaming.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import permutations
@@ -40,7 +40,11 @@ Permutation: TypeAlias = tuple[int, ...]
 
 Renamer: TypeAlias = Callable[[Value], Value]
 
-_Outcome: TypeAlias = tuple[int, list[int | Message]]
+_Outcome: TypeAlias = tuple[int, int]
+"""The number of a local state, and that of an effect."""
+
+_Effect: TypeAlias = tuple[int | Message, ...]
+"""The packets that leave in a step, by number, and the messages that are delivered or sent inside a delivery."""
 
 
 class Asymmetric(Exception):
@@ -92,6 +96,7 @@ def inverse(permutation: Permutation) -> Permutation:
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
 
 
+@lru_cache(maxsize=1 << 14)
 def renamed_message(message: Message, permutation: Permutation) -> Message:
     """The message of the renamed sender to the renamed destinations."""
     dsts = tuple(sorted(permutation[other] for other in message.dsts))
@@ -155,6 +160,7 @@ def _entries(key: Renamer | None, item: Renamer | None) -> Renamer | None:
     if key is None and item is None:
         return None
 
+    @lru_cache(maxsize=1 << 12)  # local states have many equal parts
     def rename_entries(value: Value) -> Value:
         if item is not None:
             value = [(known, item(part)) for known, part in value]
@@ -168,6 +174,74 @@ def _entries(key: Renamer | None, item: Renamer | None) -> Renamer | None:
 
 def _all_renamed(values: tuple[Value, ...], rename: Renamer | None) -> tuple[Value, ...]:
     return values if rename is None else rename(values)
+
+
+@dataclass(slots=True)
+class Effects:
+    """What leaves in a step and is delivered in it, by number: one for all orders that no receiver can tell apart.
+
+    Steps have few different effects, so each is renamed once. `packets`: a packet under every permutation of `group`.
+    """
+
+    system: System
+    group: tuple[Permutation, ...]
+    packets: Callable[[int], tuple[int, ...]]
+    _effects: list[_Effect] = field(init=False, default_factory=list)
+    _numbers: dict[_Effect, int] = field(init=False, default_factory=dict)
+    _of_emissions: dict[tuple[int, tuple[Emission, ...]], int] = field(init=False, default_factory=dict)
+    _renamed: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+
+    def number(self, process: int, emissions: tuple[Emission, ...]) -> int:
+        """The effect of what a process emits in a step."""
+        known = self._of_emissions.get((process, emissions))
+        if known is None:
+            known = self._of_emissions[process, emissions] = self._enter(self._parts(process, emissions))
+        return known
+
+    def renamed(self, number: int) -> tuple[int, ...]:
+        """An effect under every permutation."""
+        known = self._renamed.get(number)
+        if known is None:
+            effect = self._effects[number]
+            known = self._renamed[number] = tuple(
+                self._enter(
+                    renamed_message(part, permutation) if isinstance(part, Message) else self.packets(part)[at]
+                    for part in effect
+                )
+                for at, permutation in enumerate(self.group)
+            )
+        return known
+
+    def _parts(self, process: int, emissions: tuple[Emission, ...]) -> Iterator[int | Message]:
+        for emission in emissions:
+            if isinstance(emission, Delivered):
+                yield emission.message
+                if emission.then is not None:
+                    yield emission.then
+            else:
+                yield self.system.packet_number(process, emission)
+
+    def _enter(self, parts: Iterable[int | Message]) -> int:
+        effect = self._arranged(parts)
+        number = self._numbers.setdefault(effect, len(self._effects))
+        if number == len(self._effects):
+            self._effects.append(effect)
+        return number
+
+    def _arranged(self, parts: Iterable[int | Message]) -> _Effect:
+        """The parts in a normal order: packets to different receivers may leave in any order between two deliveries."""
+        found: list[int | Message] = []
+        leaving: list[int] = []
+        for part in parts:
+            if isinstance(part, Message):
+                found += [*sorted(leaving, key=self._receiver), part]
+                leaving = []
+            else:
+                leaving.append(part)
+        return (*found, *sorted(leaving, key=self._receiver))
+
+    def _receiver(self, packet: int) -> int:
+        return self.system.packet(packet).dst
 
 
 @dataclass(slots=True)
@@ -189,6 +263,7 @@ class Symmetry:
     _parameters: dict[str, tuple[Type, ...]] = field(init=False)
     _inputs: dict[str, tuple[Type, ...]] = field(init=False)
     _then: tuple[tuple[int, ...], ...] = field(init=False)
+    _effects: Effects = field(init=False)
 
     def __post_init__(self) -> None:
         if compares_processes(self.system.protocol):
@@ -210,6 +285,7 @@ class Symmetry:
         }
         self._variables = self._renamers([variable.type for variable in self.system.protocol.state])
         self._arguments = {kind: self._renamers(types) for kind, types in self._parameters.items()}
+        self._effects = Effects(self.system, self.group, self.packets)
 
     def _renamers(self, types: Sequence[Type]) -> tuple[Renamer | None, ...]:
         """What renames values of these types under every permutation."""
@@ -398,6 +474,8 @@ class Symmetry:
             Asymmetric: where one differs by more than names.
         """
         for process, local, cause, _ in list(self.system.steps.taken()):
+            if (process, cause, local) in self._checked:
+                continue
             match cause:
                 case Occurrence(name, arguments):
                     timer = name in self.system.interpreter.timers
@@ -410,43 +488,11 @@ class Symmetry:
             self.check(action, message, local, self.system.local_step(process, local, action, message))
 
     def _outcome(self, process: int, step: tuple[int, tuple[Emission, ...]] | Fault) -> _Outcome | None:
-        """The local state that a step leads to, with the packets, by number, and the messages delivered or
-        sent inside a delivery."""
-        if isinstance(step, Fault):
-            return None
-        found: list[int | Message] = []
-        for emission in step[1]:
-            if isinstance(emission, Delivered):
-                found += [emission.message, *([] if emission.then is None else [emission.then])]
-            else:
-                found.append(self.system.packet_number(process, emission))
-        return step[0], found
+        """The local state that a step leads to, and its effect. None: a fault."""
+        return None if isinstance(step, Fault) else (step[0], self._effects.number(process, step[1]))
 
     def _same(self, one: _Outcome | None, other: _Outcome | None, at: int) -> bool:
         """Whether the second is the first under a permutation; two faults are the same."""
         if one is None or other is None:
             return one is other
-        if self.locals(one[0])[at] != other[0] or len(one[1]) != len(other[1]):
-            return False
-        expected = [self._renamed(emitted, at) for emitted in one[1]]
-        return expected == other[1] or self._arranged(expected) == self._arranged(other[1])
-
-    def _renamed(self, emitted: int | Message, at: int) -> int | Message:
-        if isinstance(emitted, Message):
-            return renamed_message(emitted, self.group[at])
-        return self.packets(emitted)[at]
-
-    def _arranged(self, emitted: Iterable[int | Message]) -> list[int | Message]:
-        """Emissions in a normal order: packets to different receivers may leave in any order between two deliveries."""
-        found: list[int | Message] = []
-        leaving: list[int] = []
-        for one in emitted:
-            if isinstance(one, Message):
-                found += [*sorted(leaving, key=self._receiver), one]
-                leaving = []
-            else:
-                leaving.append(one)
-        return [*found, *sorted(leaving, key=self._receiver)]
-
-    def _receiver(self, packet: int) -> int:
-        return self.system.packet(packet).dst
+        return self.locals(one[0])[at] == other[0] and self._effects.renamed(one[1])[at] == other[1]
