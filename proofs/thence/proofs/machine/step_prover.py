@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 from thence.dsl import ir
@@ -298,14 +299,28 @@ def _needed(
 ) -> tuple[First, ...]:
     """As few of these as progress is proved with; all, where it is not. Relations come before numbers."""
     likely = sorted(possible, key=lambda each: each.by_number)
-    few = [*((each,) for each in likely), tuple[First, ...]()]
-    more = [*combinations(likely, 2), tuple(likely)]
-    attempts = [(tuple[First, ...](), _LITTLE)]
-    attempts += [(group, effort) for groups in (few, more) for effort in _EFFORT for group in groups]
-    for group, effort in attempts:
-        if _easy(session, [progress(machine, claim, group, known)], effort):
-            return group
-    return tuple(possible)
+    one = [*((each,) for each in likely), tuple[First, ...]()]
+    several = [*combinations(likely, 2), tuple(likely)]
+    little, much = _EFFORT
+
+    def first_enough(groups: Sequence[tuple[First, ...]], effort: int) -> tuple[First, ...] | None:
+        return next((some for some in groups if _easy(session, [progress(machine, claim, some, known)], effort)), None)
+
+    def quickly_enough() -> tuple[First, ...] | None:
+        """The prover looks for what is relevant to a question, which effort alone does not."""
+        related = ((each,) for each in likely if not each.by_number)
+        quick = (some for some in related if _proof_within(session, progress(machine, claim, some, known), QUICK_MS))
+        return next(quick, None)
+
+    tries: tuple[Callable[[], tuple[First, ...] | None], ...] = (
+        partial(first_enough, [()], _LITTLE),
+        partial(first_enough, one, little),
+        quickly_enough,
+        partial(first_enough, one, much),
+        partial(first_enough, several, little),
+        partial(first_enough, several, much),
+    )
+    return next((found for each in tries if (found := each()) is not None), tuple(possible))
 
 
 def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]) -> _Attempt:
