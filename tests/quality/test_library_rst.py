@@ -185,7 +185,7 @@ LINKS = {
 
 @pytest.mark.parametrize("file", LINKS)
 def test_the_protocol_conforms_to_its_machine(file: str) -> None:
-    (link,) = specification(file).links
+    link = specification(file).links[0]
     assert {scope.name for scope in link.scopes} == set(LINKS[file])
     for scope in link.scopes:
         found = check_link(link, link.protocol, scope.workload)
@@ -200,7 +200,7 @@ def test_the_protocol_conforms_to_its_machine(file: str) -> None:
     ("mf_pipelined", "any_acknowledgement", "network_send"),
 ])  # fmt: skip
 def test_mutants_break_the_link(file: str, mutant: str, transition: str) -> None:
-    (link,) = specification(file).links
+    link = specification(file).links[0]
     mutated = next(known.mutated for known in specification(file).mutants if known.name == mutant)
     assert isinstance(mutated, ir.Protocol)
     broken = check_link(replace(link, invariants=()), mutated, link.scopes[0].workload).broken

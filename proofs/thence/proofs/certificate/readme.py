@@ -31,7 +31,7 @@ def _row(statement: CertifiedStatement) -> str:
 
 
 def _chains(manifest: Manifest) -> str:
-    """The properties of protocols, each with the two statements from which it follows, and for which systems."""
+    """The properties of protocols, each with the statements from which it follows, and for which systems."""
     level = {statement.key: statement.level.name for statement in manifest.statements}
     lines: list[str] = []
     for each in manifest.statements:
@@ -44,7 +44,7 @@ def _chains(manifest: Manifest) -> str:
 
 _HEADING = """
 What a protocol has, among any number of processes and with any number of messages, by a statement about its machine
-and by the link between them. The level is the lower one of both:
+and by the link between them; that it delivers, by what its fair runs do besides. The level is the lowest of these:
 
 """
 

@@ -69,12 +69,8 @@ class Subject:
 
     @property
     def rests_on(self) -> tuple[Key, ...]:
-        """The statements from which a property of a protocol follows, or that it presupposes; none, of any other."""
-        if self.link is None:
-            return ()
-        if self.machine is None:
-            return (("link", self.link.name, link_statement(self.link)),) if self.is_progress else ()
-        return rests_on(self.link, self.name)
+        """The statements from which a property of a protocol follows; none, of any other statement."""
+        return () if self.link is None or self.machine is None else rests_on(self.link, self.name)
 
     @property
     def is_progress(self) -> bool:

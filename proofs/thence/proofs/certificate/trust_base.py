@@ -68,7 +68,8 @@ _LINKED = dedent("""\
 _CARRIED = dedent("""\
     - **The step from machine to protocol**: that a protocol has a property of sends and deliveries if its machine has
       it and the link is proved, since each run of the protocol is one of the machine. It is proved on paper, in
-      docs/explanation/chain.md, and is no obligation.
+      docs/explanation/chain.md, and is no obligation. That it delivers each message rests on one more rule, about what
+      its fair runs do, which is proved on paper in docs/explanation/liveness.md.
     """)
 
 _HASHES = dedent("""\

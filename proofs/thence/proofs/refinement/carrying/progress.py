@@ -74,7 +74,7 @@ def prove_progress(
     open_ = [each for each in done if not each.proved]
     if open_:
         return _not_proved(session, link, open_, facts)
-    everything = (*inductive.discharges, *done)
+    everything = (*shown.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     waits = f"nothing that `{link.delivered_by}` waits for stays enabled for ever where every packet arrives in the end"
     text = f"{waits}: {counted(len(found), 'obligation')}"
