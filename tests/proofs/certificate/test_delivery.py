@@ -1,0 +1,89 @@
+"""Certificates of delivery of a protocol: it rests on the machine's statement, the link, and what fair runs do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.proofs.refinement.test_progress import TEXT
+
+Forge = Callable[[Path], Any]
+
+
+@pytest.fixture(scope="module")
+def delivered(certify: Callable[..., Any]) -> Path:
+    """Without proof objects, so that nothing is L4."""
+    return certify("delivered", TEXT, checked=False)[1]  # type: ignore[no-any-return]
+
+
+def of_protocol(value: dict[str, Any]) -> Any:
+    return next(each for each in value["statements"] if each["name"] == "delivered")
+
+
+def test_delivery_is_certified_with_what_it_rests_on(delivered: Path, forge: Forge) -> None:
+    copy = forge(delivered)
+    value = copy.manifest()
+    found = of_protocol(value)
+    by_key = {(each["kind"], each["subject"], each["name"]): each for each in value["statements"]}
+    parts = [by_key[part["kind"], part["subject"], part["name"]] for part in found["rests_on"]]
+    assert [(each["subject"], each["name"]) for each in parts] == [
+        ("letters", "delivery"),
+        ("box to letters", "every event is enabled in letters"),
+        ("box to letters", "what delivery waits for happens"),
+    ]
+    assert set(found["obligations"]) == {file for each in parts for file in each["obligations"]}
+    assert found["level"] == min(each["level"] for each in parts)
+    assert set(parts[1]["obligations"]) < set(parts[2]["obligations"])  # it presupposes the link
+    assert copy.recheck().confirmed
+
+
+def rest_on_nothing(value: dict[str, Any]) -> None:
+    of_protocol(value)["rests_on"] = []
+
+
+def rest_on_the_link_alone(value: dict[str, Any]) -> None:
+    found = of_protocol(value)
+    del found["rests_on"][2]
+
+
+def drop_what_fair_runs_do(value: dict[str, Any]) -> None:
+    (gone,) = (each for each in value["statements"] if each["name"] == "what delivery waits for happens")
+    value["statements"].remove(gone)
+    value["omitted"].append({each: gone[each] for each in ("kind", "subject", "name")})
+
+
+def leave_out_an_obligation(value: dict[str, Any]) -> None:
+    (found,) = (each for each in value["statements"] if each["name"] == "what delivery waits for happens")
+    link = next(each for each in value["statements"] if each["name"] == "every event is enabled in letters")
+    found["obligations"] = list(link["obligations"])
+
+
+@pytest.mark.parametrize(
+    "change", [rest_on_nothing, rest_on_the_link_alone, drop_what_fair_runs_do, leave_out_an_obligation]
+)
+def test_another_chain_is_found_out(delivered: Path, forge: Forge, change: Callable[[dict[str, Any]], None]) -> None:
+    copy = forge(delivered)
+    copy.sign(change)
+    found = copy.recheck()
+    assert found.faults and not found.confirmed
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("under fair receive", "under fair periodically"),
+        ("  eventually delivered under fair receive\n", ""),
+        ("  eventually delivered by delivery\n", ""),
+        ("  between steps taken_out: forall p: process. box@p is empty\n", ""),
+        ("send LETTER(m) to m.dst", "if box is not empty: send LETTER(m) to m.dst"),
+        ("sent(m) leads to delivered(m)", "sent(m) and src(m) = dst(m) leads to delivered(m)"),
+    ],
+)
+def test_a_chain_of_another_source_is_found_out(delivered: Path, forge: Forge, old: str, new: str) -> None:
+    copy = forge(delivered)
+    copy.replace("sources/delivered.thence", old, new)
+    copy.sign()
+    found = copy.recheck()
+    assert found.faults and not found.confirmed
