@@ -507,6 +507,8 @@ class Builder(ScenarioBuilder):
 
     def delivered_by(self, c: Children) -> NameList:
         """`eventually delivered by NAME`."""
+        if c[1].text != "delivered":
+            self.report("E0413", f"a link carries `delivered`, and not `{c[1].text}`", c[1].span, "write `delivered`")
         return NameList("delivered", (c[-1],), span=extent(c))
 
     def message_clause(self, c: Children) -> Clause:
