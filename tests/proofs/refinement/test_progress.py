@@ -16,7 +16,13 @@ from thence.proofs.engines import explore
 from thence.proofs.machine.inductive_set import InductiveSet
 from thence.proofs.machine.prover import proved_set
 from thence.proofs.refinement.carrying.ending import ends
-from thence.proofs.refinement.carrying.progress import conditions, is_sent_once, progress_obligations, prove_progress
+from thence.proofs.refinement.carrying.progress import (
+    conditions,
+    is_sent_once,
+    packets_arrive,
+    progress_obligations,
+    prove_progress,
+)
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Options
@@ -114,6 +120,7 @@ ASKED = {
     "lossy": ("reliable, reordering", "lossy, reordering"),
     "duplicating": ("reliable, reordering", "reliable, duplicating, reordering"),
     "packets need not arrive": ("under fair receive", "under fair periodically"),
+    "another kind arrives": ("under fair receive", "under fair OTHER", "  state:\n", "  message OTHER()\n  state:\n"),
     "not always sent": ("  on causal_send(m): send", "  on causal_send(m): if box is not empty: send"),
     "left in the box": ("    while box is not empty:\n", "    if box.size > 1:\n"),
     "thrown away": ("    box.push(m)\n", "    if m.src != self: box.push(m)\n"),
@@ -128,6 +135,16 @@ def test_it_is_not_proved_where_something_is_missing(
 ) -> None:
     link = changed(specify, *ASKED[missing])
     assert assessed(session, link, inductive)[1].verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("fair", "arrive"), [("receive", True), ("LETTER", False), ("OTHER", False), ("LETTER, OTHER", True)]
+)
+def test_each_packet_has_to_arrive(specify: Specify, fair: str, arrive: bool) -> None:
+    """One that never arrives holds back those behind it, on a channel that keeps its order."""
+    text = PROTOCOL.replace("fair receive", f"fair {fair}")
+    (protocol,) = specify(text.replace("  state:\n", "  message OTHER()\n  state:\n")).protocols
+    assert packets_arrive(protocol) is arrive
 
 
 def test_a_link_that_is_not_proved_shows_no_progress(
