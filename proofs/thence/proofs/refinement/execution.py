@@ -256,7 +256,8 @@ class Execution(Entrywise):
             is_it(place_),
             negation(exists((number,), earlier)),
         )
-        self._change(found, place, lambda _: without_element(held, place_), then, read=True)
+        known = self.link.delivered_by is not None
+        self._change(found, place, lambda _: without_element(held, place_, old_places=known), then, read=True)
 
     def _in_numbered(self, path: Path, place: ir.Expr, type_: Collection, item: Shape) -> tuple[Numbered, Term]:
         """The sliding map at the place, and whether the element is in it."""

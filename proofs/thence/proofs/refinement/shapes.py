@@ -599,8 +599,12 @@ def without_entry(shape: Table, key: tuple[Term, ...], value: Type) -> Table:
     return Table(shape.at, lambda terms: conj((negation(same(terms, key)), shape.has(terms))))
 
 
-def without_element(shape: Window, index: Term) -> Window:
-    """A queue without the element of this number: those behind it move up. Quantifiers know the old places."""
+def without_element(shape: Window, index: Term, *, old_places: bool = False) -> Window:
+    """A queue without the element of this number: those behind it move up.
+
+    `old_places`: quantifiers know the elements by the places that they had. So a solver finds that one is still there;
+    that something is true of all takes it longer.
+    """
     one = ir.Literal_(NAT, 1)
 
     def at(number: Term) -> Shape:
@@ -608,7 +612,7 @@ def without_element(shape: Window, index: Term) -> Window:
         return merged(before, shape.at(number), shape.at(ir.Arithmetic(NAT, "+", number, one)))
 
     def members(item: Callable[[Term, Shape], Shape]) -> tuple[Group, ...]:
-        def left(group: Group) -> Group:
+        def without(group: Group) -> Group:
             def its(terms: tuple[Term, ...]) -> tuple[Term, Shape]:
                 there, pair = group.item(terms)
                 assert isinstance(pair, Parts)
@@ -619,6 +623,7 @@ def without_element(shape: Window, index: Term) -> Window:
 
             return Group(group.types, its)
 
-        return tuple(map(left, shape.groups(lambda number, element: Parts((element, Leaf(number))))))
+        return tuple(map(without, shape.groups(lambda number, element: Parts((element, Leaf(number))))))
 
-    return Window(shape.first, ir.Arithmetic(NAT, "-", shape.next, one), at, members=members)
+    left = Window(shape.first, ir.Arithmetic(NAT, "-", shape.next, one), at)
+    return replace(left, members=members) if old_places else left
