@@ -280,6 +280,12 @@ def _check_required(conforms: syntax.Conforms, reporter: Reporter, *, several: b
                     f"`{event}` is the transition `{event}` in every link, not `{target.transition.text}`",
                     f"write {written}",
                 )
+    for clause in conforms.clauses:
+        for target in clause.targets if clause.event not in _REQUIRED else ():
+            if target.transition.text in _REQUIRED:
+                what = f"nothing but `{target.transition.text}` of the protocol is the transition of this name"
+                note = "what a machine has of sends and deliveries is said of the protocol, too"
+                reporter.error("E0609", target.transition.span, what, note)
 
 
 def _clause(clause: syntax.Clause, protocol: ir.Protocol, machine: ir.Machine, reporter: Reporter) -> ir.Clause | None:

@@ -269,6 +269,9 @@ class LinkRun:
                 return Broken(self._describe(event, process), refusal, "")
             if targets is None:
                 continue
+            if event.event == "deliver" and self._is_elsewhere(event, process):
+                refusal = Refusal("deliver", f"p{process} is not its destination")
+                return Broken(self._describe(event, process), refusal, self._arguments(*targets[0]))
             if declaration.once:
                 key = (clause.number, tuple(arguments for _, arguments in targets))
                 if key in follower.fired:
@@ -285,6 +288,12 @@ class LinkRun:
                 return Broken(self._describe(event, process), first, self._arguments(*targets[0]), tuple(others))
             follower = follower._replace(machine=after)
         return follower
+
+    def _is_elsewhere(self, event: Event, process: int) -> bool:
+        """Whether a message is delivered where it does not go. A unicast machine has only its delivery at `dst(m)`."""
+        (message,) = event.values
+        assert isinstance(message, Message)
+        return self.link.machine.delivery == "unicast" and process not in message.dsts
 
     def _arguments(self, transition: str, arguments: Arguments) -> str:
         declared = next(each for each in self.link.machine.transitions if each.name == transition)

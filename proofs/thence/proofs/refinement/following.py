@@ -15,16 +15,13 @@ from thence.proofs.logic.formula import (
     Unsupported,
     conj,
     disj,
+    equal,
     exists,
     negation,
 )
 from thence.proofs.machine.transitions import Action
 from thence.proofs.refinement.expressions import Evaluation, Value
-from thence.proofs.refinement.shapes import (
-    Group,
-    Shape,
-    Term,
-)
+from thence.proofs.refinement.shapes import Group, Shape, Term, term_of
 from thence.proofs.refinement.states import SELF, State
 from thence.proofs.refinement.transitions import action_of, enabled, taken
 from thence.proofs.refinement.trees import is_linked
@@ -192,6 +189,11 @@ class Following:
         if clause is None:
             then(path)
             return
+        if event.event == "deliver" and self.link.machine.delivery == "unicast":
+            (message,) = (term_of(each) for each in event.values)
+            at = equal(ir.Apply(PROCESS, "dst", (message,)), SELF)
+            self._check("deliver is where the message goes", path, at)
+            path = path.where("delivered where it goes", at)
         evaluation = self._of_clause(clause, event)
         what = f"{clause.event}{f' {clause.kind}' if clause.kind else ''}"
         if clause.when is not None:
