@@ -292,21 +292,7 @@ def _link_proof(
         assessment = unknown(nothing, assessment.facts, assessment.text)
     if "fails" in assessment.facts:
         assessment = _with_run(link, assessment, session.options)
-    wanted = Verdict.PROVED if is_claimed(link) else None
-    result = Result(
-        link_statement(link),
-        "link",
-        link.name,
-        assessment.verdict,
-        assessment.level,
-        assessment.verdict is Verdict.PROVED,
-        time.monotonic() - started,
-        assessment.facts,
-        assessment.text,
-        assessment.picture,
-        wanted,
-    )
-    return Proof(result, assessment)
+    return _about_link(link, link_statement(link), assessment, started)
 
 
 def _progress_proof(
@@ -317,6 +303,11 @@ def _progress_proof(
     statement = progress_statement(link)
     noted = replace(session, note=_note(progress, link.name, statement))
     assessment = prove_progress(noted, link, inductive, shown)
+    return _about_link(link, statement, assessment, started)
+
+
+def _about_link(link: ir.Link, statement: str, assessment: Assessment, started: float) -> Proof:
+    """The proof of a statement about the link, begun at that time."""
     result = Result(
         statement,
         "link",

@@ -170,6 +170,8 @@ def _check_delivered(conforms: syntax.Conforms, protocol: ir.Protocol, machine: 
         if "delivered" not in protocol.eventually:
             said = f"protocol `{protocol.name}` does not state `eventually delivered`"
             reporter.error("E0644", name.span, said, "a proof carries what the protocol claims")
+        elif machine.delivery == "off":
+            reporter.error("E0644", name.span, f"machine `{machine.name}` has no messages that are delivered")
         elif name.text not in stated:
             said = f"machine `{machine.name}` has no `eventually {name.text}`"
             reporter.error("E0644", name.span, said, *did_you_mean(name.text, stated))

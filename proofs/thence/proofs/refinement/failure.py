@@ -69,7 +69,8 @@ class Failure:
         width = max(len(line) for each in everything for line in each.protocol or ("",))
         fits = width + max(len(line) for each in everything for line in each.machine or ("",)) + 7 <= most
         width = width if fits else 0
-        lines = [*_drawn(heads, self.before, width), f"  in the step {self.step}"]
+        where = f"in the step {self.step}" if self.step else "between steps"
+        lines = [*_drawn(heads, self.before, width), f"  {where}"]
         for number, each in enumerate(self.loops, 1):
             which = "the loop" if len(self.loops) == 1 else f"loop {number}"
             lines += [f"  where a round of {which} may find", *_drawn(heads, each, width)]

@@ -17,6 +17,7 @@ is to be enabled never between steps: the protocol takes it at once. docs/explan
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from thence.dsl import ir
@@ -28,9 +29,9 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.leads_to import Pursuit, Step, pursuit
 from thence.proofs.refinement.carrying.ending import ends
-from thence.proofs.refinement.drawing import reader_of
+from thence.proofs.refinement.drawing import Reader, constants, reader_of
 from thence.proofs.refinement.expressions import Evaluation
-from thence.proofs.refinement.failure import failure_of
+from thence.proofs.refinement.failure import Failure, failure_of
 from thence.proofs.refinement.obligations import Claimed, Facts, facts_between_steps
 from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.shapes import Shape, Term, term_of
@@ -41,6 +42,8 @@ from thence.proofs.solving.open_obligation import diagnose, undecided, with_frag
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 from thence.spec.words import counted
+
+_ON_ITS_WAY = "is on its way"
 
 _LOOPS_END = "each loop comes to its end"
 
@@ -90,9 +93,19 @@ def _not_proved(session: ProofSession, link: ir.Link, open_: Sequence[Discharge]
     model = session.countermodel(first)
     if model is None:
         return undecided(reason, facts, reason, [diagnose(session.silent(), open_[0])])
-    failure = failure_of(link, Claimed(first), reader_of(model))
+    failure = _between_steps(link, first, reader_of(model))
     lines = [reason, f"`{first.name}` fails in this state, which need not be reachable:", *failure.text()]
     return unknown(reason, {**facts, "fails": failure.to_json()}, "\n".join(lines))
+
+
+def _between_steps(link: ir.Link, obligation: Obligation, reader: Reader) -> Failure:
+    """The failure of an obligation about a state between steps, with the values of the statement's names."""
+    about = {name.rstrip("'"): value for name, value in constants(link, obligation, reader).items()}
+    given = ", ".join(f"{name} = {value}" for name, value in about.items())
+    is_step = obligation.goal.name.endswith(_ON_ITS_WAY)
+    what = "it is enabled, and no packet in flight brings it about" if is_step else "it is not pending"
+    said = f"where {given}, {what}" if given else what
+    return replace(failure_of(link, Claimed(obligation), reader), step="", false=(said,))
 
 
 def progress_obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
@@ -130,7 +143,7 @@ def _on_its_way(link: ir.Link, claim: Pursuit, step: Step, facts: Facts) -> Obli
         ir.NamedFormula("enabled", step.enabled),
     )
     goal = disj(_packets(link, step, facts))
-    return facts.make(f"{step.words} of {claim.name} does not stay enabled", known, goal)
+    return facts.make(f"{step.words} of {claim.name} {_ON_ITS_WAY}", known, goal)
 
 
 def _packets(link: ir.Link, step: Step, facts: Facts) -> Iterator[Term]:
