@@ -29,7 +29,7 @@ def halved(task: int, tell: Tell) -> int:
     return task // 2
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)  # processes are started
 @given(st.lists(st.integers(0, 9), unique=True), st.integers(1, 3))
 def test_each_task_has_what_it_came_to(tasks: list[int], at_once: int) -> None:
     told: dict[int, list[int]] = {task: [] for task in tasks}

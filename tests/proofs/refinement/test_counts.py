@@ -52,7 +52,7 @@ conforms tellers to roads:
   deliver m is deliver(m)
   invariant on_the_way: forall p, q: process. (count TELL() from a to b in flight. a = p and b = q) = going(p, q)
   invariant copied: forall m: message. (count COPY(x) in flight. x = m) = copies(m)
-  invariant was_sent: forall COPY(m) in flight. sent(m) and not delivered(m)
+  invariant was_sent: forall COPY(m) from p to q in flight. sent(m) and not delivered(m) and dst(m) = q
   invariant one: forall m: message. (count COPY(x) in flight. x = m) <= 1
   expect proved
 """

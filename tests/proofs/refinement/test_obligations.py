@@ -257,7 +257,7 @@ def test_what_is_assumed_has_a_state(session: ProofSession, name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("deliver m      is", "send LETTER(m) to j is deliver(m), once\n  deliver m      is", "`once`"),
+        ("deliver m      is", "send LETTER(m) to j is tidy(m), once\n  deliver m      is", "`once`"),
         ("  deliver m      is", "  internal tidy\n  deliver m      is", "`internal` transitions"),
     ],
 )

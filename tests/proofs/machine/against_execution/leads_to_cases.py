@@ -10,6 +10,7 @@ from tests.proofs.machine.against_execution.executed import stepped, value
 from tests.proofs.machine.against_execution.obligation_cases import Case, Cases, Meaning, Step
 
 from thence.dsl import ir
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine import leads_to
@@ -49,6 +50,9 @@ class _Statement:
                     lambda step, it=help_step, also=other: also(step) and self.enabled(it, step, step.before)  # type: ignore[misc]
                 )
                 yield Case(next(stated), transition, enabled, self.kept(number))
+                if self.moves(help_step, transition):
+                    left = self.moves_on(self.is_left(help_step))
+                    yield Case(next(stated), transition, left, self.same_instance(number))
         for help_step in self.statement.steps:
             messages = [variable.name for variable in help_step.variables if variable.type == MESSAGE]
             if messages and machine.delivery != "off":
@@ -136,6 +140,21 @@ class _Statement:
             return self.enabled(self.statement.steps[number], step, step.then) or self.less(number)(step)
 
         return enabled
+
+    def moves(self, help_step: ir.HelpStep, transition: ir.Transition) -> bool:
+        """Whether the transition updates something that an argument of the step speaks about."""
+        updated = {update.symbol for update in transition.updates}
+        return any(isinstance(node, ir.Apply) and node.symbol in updated for node in nodes(help_step.arguments))
+
+    def same_instance(self, number: int) -> Meaning:
+        def unmoved(step: Step) -> bool:
+            assert step.then is not None
+            help_step = self.statement.steps[number]
+            names = {**self.given(step), **self.names(help_step.variables, step)}
+            before, then = (self.arguments(help_step, names, state) for state in (step.before, step.then))
+            return before == then or self.less(number)(step)
+
+        return unmoved
 
     def is_left(self, help_step: ir.HelpStep) -> Meaning:
         return lambda step: self.left(help_step, step, step.before)
