@@ -33,7 +33,6 @@ from thence.proofs.refinement.carrying.properties import (
     carries,
     carrying,
     link_statement,
-    own_statement,
     progress_statement,
     rests_on,
 )
@@ -80,8 +79,7 @@ class Subject:
     @property
     def own(self) -> str:
         """The machine's statement from which a protocol has a property."""
-        assert self.link is not None
-        return own_statement(self.link, self.name) or ""
+        return self.rests_on[0][2]
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -158,8 +156,7 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
     subject = subject_of(specification, result.kind, result.subject, result.name)
     if subject is None:
         return None
-    carried = subject.link is not None and subject.machine is not None
-    if carried and subject.link is not None and result.facts["link"] != subject.link.name:
+    if subject.rests_on and subject.link is not None and result.facts["link"] != subject.link.name:
         return None  # the protocol has it by another link, too
     machine = subject.machine if subject.link is None else subject.link.machine
     if machine is not None and axiom_faults(machine):

@@ -270,7 +270,7 @@ def claims(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Claimed, 
     if refused:
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
     base = Execution(link, any_state(link), known)
-    facts = facts_between_steps(link, known).known
+    facts = _between_steps(base)
     make = _Maker(link)
     found = [*map(Claimed, _of_axioms(make)), *_initially(make)]
     for name, state, conditions in network_steps(link):
@@ -308,7 +308,12 @@ class Facts:
 def facts_between_steps(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> Facts:
     """The same that `claims` takes for granted where a step begins. Raises: Unsupported."""
     base = Execution(link, any_state(link), known)
-    return Facts(base.before, (*_known(link, known, base), *base.invariants(base.before)), _Maker(link).obligation)
+    return Facts(base.before, _between_steps(base), _Maker(link).obligation)
+
+
+def _between_steps(base: Execution) -> tuple[ir.NamedFormula, ...]:
+    """What is known of the state in which an execution begins."""
+    return (*_known(base.link, base.known, base), *base.invariants(base.before))
 
 
 def consequences(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
@@ -328,7 +333,8 @@ def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...]) ->
     """All ways through a handler, each to its end, where the invariants are checked."""
     execution = Execution(link, cause.path.state if cause.handler is None else any_state(link), known)
 
-    at_first = {one.name: one.body for one in execution.invariants(any_state(link)) if one.name in link.between}
+    first = execution.invariants(any_state(link)) if link.between else ()
+    at_first = {one.name: one.body for one in first if one.name in link.between}
 
     def parts_of(goal: ir.NamedFormula) -> tuple[Term, ...]:
         known = at_first.get(goal.name)

@@ -16,6 +16,7 @@ from typing import get_args
 from thence.dsl import ir
 from thence.dsl.ir.types import Type
 from thence.proofs.certificate.ids.statement_id import Form, digest, machine_form, machine_statement_id
+from thence.proofs.refinement.carrying.properties import DELIVERED
 
 _UNTOLD = frozenset({"span", "label", "doc"})
 
@@ -43,7 +44,7 @@ def progress_id(link: ir.Link) -> str:
 def carried_id(link: ir.Link, machine: ir.Machine, name: str, own: str) -> str:
     """The id of the statement that the protocol of the link has a property, by it and the machine's statement `own`."""
     parts = {"link": link_id(link), "machine": machine_statement_id(machine, own)}
-    if name != own:
+    if name == DELIVERED:
         parts["progress"] = progress_id(link)
     return digest({"protocol": protocol_form(link.protocol), "property": name, **parts})
 
