@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
 
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, is_about_steps, starving_transition
@@ -297,28 +296,43 @@ def first_of_steps(
 def _needed(
     session: ProofSession, machine: ir.Machine, claim: Pursuit, possible: Sequence[First], known: Sequence[Conjunct]
 ) -> tuple[First, ...]:
-    """As few of these as progress is proved with; all, where it is not. Relations come before numbers."""
-    likely = sorted(possible, key=lambda each: each.by_number)
-    one = [*((each,) for each in likely), tuple[First, ...]()]
-    several = [*combinations(likely, 2), tuple(likely)]
+    """Few of these, with which progress is proved, none of which can be left out easily; all, where it is not proved.
+
+    At first all are taken together, and left out one after the other. Relations come before numbers.
+    """
+    names = [each.order.name for each in possible]
+    likely = sorted(possible, key=lambda each: (each.by_number, names.index(each.order.name)))
+    related = [each for each in likely if not each.by_number]
     little, much = _EFFORT
 
-    def first_enough(groups: Sequence[tuple[First, ...]], effort: int) -> tuple[First, ...] | None:
-        return next((some for some in groups if _easy(session, [progress(machine, claim, some, known)], effort)), None)
+    def enough(some: Sequence[First], effort: int) -> bool:
+        return bool(_easy(session, [progress(machine, claim, some, known)], effort))
+
+    def fewest(some: Sequence[First], effort: int) -> tuple[First, ...] | None:
+        if not enough(some, effort):
+            return None
+        kept = tuple(some)
+        for each in reversed(some):
+            fewer = tuple(other for other in kept if other != each)
+            kept = fewer if enough(fewer, little) else kept
+        return kept
+
+    def one_of(some: Sequence[First], effort: int) -> tuple[First, ...] | None:
+        return next(((each,) for each in some if enough((each,), effort)), None)
 
     def quickly_enough() -> tuple[First, ...] | None:
         """The prover looks for what is relevant to a question, which effort alone does not."""
-        related = ((each,) for each in likely if not each.by_number)
-        quick = (some for some in related if _proof_within(session, progress(machine, claim, some, known), QUICK_MS))
-        return next(quick, None)
+        quick = (each for each in related if _proof_within(session, progress(machine, claim, (each,), known), QUICK_MS))
+        return next(((each,) for each in quick), None)
 
     tries: tuple[Callable[[], tuple[First, ...] | None], ...] = (
-        partial(first_enough, [()], _LITTLE),
-        partial(first_enough, one, little),
+        partial(fewest, (), _LITTLE),
+        partial(fewest, related, little),
         quickly_enough,
-        partial(first_enough, one, much),
-        partial(first_enough, several, little),
-        partial(first_enough, several, much),
+        partial(fewest, likely, little),
+        partial(one_of, likely, little),
+        partial(fewest, likely, much),
+        partial(one_of, likely, much),
     )
     return next((found for each in tries if (found := each()) is not None), tuple(possible))
 
