@@ -82,6 +82,8 @@ def test_unreadable_file(thence: Thence, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["prove", "execution", "fifo_sps_causl"], "did you mean fifo_sps_causal?"),
+        (["prove", "cykas", "delivered"], "a link that says `eventually delivered by` would prove it"),
+        (["prove", "skeen", "one_decision"], "judges it in scopes"),
         (["explore", "mf", "--scope", "tow"], "did you mean two?"),
         (["explore", "mf", "--mutant", "posts_at_onse"], "did you mean posts_at_once?"),
         (["explore", "mf", "--property", "casual"], "did you mean causal?"),

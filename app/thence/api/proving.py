@@ -14,8 +14,9 @@ from thence.api.specifications import Source, file_of, load
 from thence.api.statements import Proved, Results
 from thence.dsl import ir
 from thence.dsl.find import known
+from thence.dsl.ir.properties import DELIVERED
 from thence.proofs.prove import is_claimed, link_names, proofs_by, provable_names, solver_pool
-from thence.proofs.refinement.carrying.properties import carried, carries
+from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, carried, carries
 from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Options, ProofProgress
@@ -125,12 +126,24 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
     there = provable_names(specification)
     if not there:
         raise BadRequest(f"{file} has neither a theorem nor a machine")
+    every = (*there, *link_names(specification))
     for name in names:
-        known(name, (*there, *link_names(specification)), "theorem, machine, link or statement")
+        if name not in every:
+            _refuse_of_protocol(specification, name)
+        known(name, every, "theorem, machine, link or statement")
     for mutant in specification.mutants:
         if mutant.name in names and not mutant.expects and isinstance(mutant.mutated, ir.Machine):
             said = "write `expect refuted NAME` or `expect proved NAME` into it"
             raise BadRequest(f"nothing is expected of the mutant {mutant.name}, so nothing is judged: {said}")
+
+
+def _refuse_of_protocol(specification: ir.Specification, name: str) -> None:
+    """Raises BadRequest where a protocol states what is named, and no link carries it."""
+    for protocol in specification.protocols:
+        if name in (*protocol.properties, *protocol.liveness, *(each.name for each in protocol.formulas)):
+            said = f"{name} is stated of the protocol {protocol.name}, and 'thence explore' judges it in scopes"
+            link = "that says `eventually delivered by`" if name == DELIVERED else "to a machine that has it"
+            raise BadRequest(f"{said}; a link {link} would prove it" if name in OF_DELIVERIES else said)
 
 
 def unsaid(specification: ir.Specification, names: Sequence[str]) -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from thence.dsl import ir
+from thence.dsl.ir.properties import DELIVERED
 from thence.pages.folder import run_page
 from thence.pages.results import library_specifications, read_results
 from thence.proofs.prove import is_claimed
 from thence.proofs.refinement.carrying.progress import conditions
-from thence.proofs.refinement.carrying.properties import DELIVERED, OF_DELIVERIES, carrying, link_statement, rests_on
+from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, carrying, link_statement, rests_on
 from thence.proofs.refinement.premises import premises
 from thence.spec.verdict import Level
 

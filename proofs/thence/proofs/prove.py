@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
+from thence.dsl.ir.properties import DELIVERED
 from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.links.witness import says_nothing
 from thence.proofs.logic.formula import Unsupported
@@ -25,7 +26,6 @@ from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.machine.witness import guarded
 from thence.proofs.refinement.carrying.progress import prove_progress
 from thence.proofs.refinement.carrying.properties import (
-    DELIVERED,
     OF_DELIVERIES,
     carries,
     link_statement,

@@ -12,6 +12,7 @@ from typing import Literal
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
 from thence.proofs.certificate.ids.link_id import carried_id, link_id, progress_id
@@ -28,7 +29,6 @@ from thence.proofs.machine.witness import witness_shows
 from thence.proofs.prove import expected_names, is_claimed
 from thence.proofs.refinement.carrying.progress import conditions
 from thence.proofs.refinement.carrying.properties import (
-    DELIVERED,
     OF_DELIVERIES,
     carries,
     carrying,

@@ -14,9 +14,9 @@ from dataclasses import fields, is_dataclass
 from typing import get_args
 
 from thence.dsl import ir
+from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.ir.types import Type
 from thence.proofs.certificate.ids.statement_id import Form, digest, machine_form, machine_statement_id
-from thence.proofs.refinement.carrying.properties import DELIVERED
 
 _UNTOLD = frozenset({"span", "label", "doc"})
 

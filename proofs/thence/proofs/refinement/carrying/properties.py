@@ -13,11 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.ir.properties import DELIVERED
 from thence.proofs.solving.assessment import Assessment, Proof
 from thence.spec.verdict import Kind, Level, Result, Verdict
-
-DELIVERED = "delivered"
-"""Each message is delivered, in every fair run."""
 
 OF_DELIVERIES = ("causal", "fifo", "total_order", "at_most_once", "no_creation", DELIVERED)
 """The properties that are about sends and deliveries alone."""
