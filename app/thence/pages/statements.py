@@ -79,7 +79,7 @@ def stated(specification: ir.Specification) -> set[str]:
 
 def _machine_names(machine: ir.Machine) -> Iterator[str]:
     from thence.proofs.machine.prover import statements
-    from thence.proofs.machine.step_prover import step_statements
+    from thence.proofs.machine.steps.prover import step_statements
 
     yield from statements(machine)
     yield from step_statements(machine)

@@ -21,7 +21,7 @@ from thence.proofs.machine.prover import (
     statements,
     stating,
 )
-from thence.proofs.machine.step_prover import prove_steps, refuted_steps, step_statements
+from thence.proofs.machine.steps.prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.machine.witness import guarded
 from thence.proofs.refinement.carrying.progress import prove_progress

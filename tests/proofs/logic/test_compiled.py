@@ -16,7 +16,7 @@ from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.compiled import compiled, compiled_choices, compiled_row, value_in
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
-from thence.proofs.machine.step_statements import split
+from thence.proofs.machine.steps.statements import split
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
 

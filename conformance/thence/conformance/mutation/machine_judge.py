@@ -25,13 +25,14 @@ from thence.proofs.logic.formula import Unsupported, conj, equal, forall, implie
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import evaluate
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
-from thence.proofs.machine.leads_to import leads_to_obligations, progress, pursuit
 from thence.proofs.machine.obligations import conjuncts, delivered_once, impossible, preservations, signature_of
 from thence.proofs.machine.prover import statement_formula, stating
 from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching, search
-from thence.proofs.machine.starvation import starvation_obligations
-from thence.proofs.machine.step_prover import first_of_steps, prove_steps, step_goals, step_statements, waiting_for
-from thence.proofs.machine.step_statements import stable_obligations
+from thence.proofs.machine.steps.first import first_of_steps
+from thence.proofs.machine.steps.leads_to import leads_to_obligations, progress, pursuit
+from thence.proofs.machine.steps.prover import prove_steps, step_goals, step_statements, waiting_for
+from thence.proofs.machine.steps.starvation import starvation_obligations
+from thence.proofs.machine.steps.statements import stable_obligations
 from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.prove import expected_names
 from thence.proofs.solving.discharge import Options

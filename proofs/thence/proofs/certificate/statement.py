@@ -22,8 +22,8 @@ from thence.proofs.logic.formula import free_locals
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.prover import statement_formula, statements, stating
-from thence.proofs.machine.step_prover import WITNESS, step_statements
-from thence.proofs.machine.step_statements import no_deadlock
+from thence.proofs.machine.steps.prover import WITNESS, step_statements
+from thence.proofs.machine.steps.statements import no_deadlock
 from thence.proofs.machine.transitions import actions, axiom_faults
 from thence.proofs.machine.witness import witness_shows
 from thence.proofs.prove import expected_names, is_claimed

@@ -28,7 +28,7 @@ from thence.proofs.logic.formula import (
     symbols_of,
 )
 from thence.proofs.machine.obligations import state_properties
-from thence.proofs.machine.step_statements import split
+from thence.proofs.machine.steps.statements import split
 from thence.proofs.machine.transitions import Action, actions
 
 CAUSAL = {"before", "hb", "past"}

@@ -17,7 +17,7 @@ from thence.proofs.logic.formula import Unsupported, conj, equal, free_locals, n
 from thence.proofs.logic.structure import Structure, Table, Value, elements, tuples
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.reachability import TransitionRun
-from thence.proofs.machine.step_statements import split
+from thence.proofs.machine.steps.statements import split
 from thence.proofs.machine.transitions import Action, actions, free_at_first, initial, step, symbols
 from thence.proofs.machine.universe import universe_of
 from thence.proofs.solving.finite_models import Problem

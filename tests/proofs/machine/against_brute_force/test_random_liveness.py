@@ -12,7 +12,7 @@ from tests.proofs.machine.against_brute_force.random_machines import explore, re
 
 from thence.dsl import ir
 from thence.proofs.machine.prover import proved_set
-from thence.proofs.machine.step_prover import prove_steps
+from thence.proofs.machine.steps.prover import prove_steps
 from thence.proofs.solving.assessment import REFUTATION
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

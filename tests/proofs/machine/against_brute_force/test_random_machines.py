@@ -19,7 +19,7 @@ from tests.proofs.machine.against_brute_force.random_machines import (
 from thence.dsl import ir
 from thence.proofs.machine.inductive_set import inductive_set
 from thence.proofs.machine.obligations import conjuncts, preservations
-from thence.proofs.machine.step_prover import WITNESS
+from thence.proofs.machine.steps.prover import WITNESS
 from thence.proofs.prove import proofs_by
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION
 from thence.proofs.solving.discharge import Options, discharge_all

@@ -13,8 +13,8 @@ from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE
 from thence.proofs.logic.structure import Structure
-from thence.proofs.machine import leads_to
 from thence.proofs.machine.obligations import Conjunct
+from thence.proofs.machine.steps import leads_to
 
 
 def suite(machine: ir.Machine, known: tuple[Conjunct, ...]) -> list[tuple[Case, ...]]:

@@ -29,8 +29,9 @@ from thence.dsl.ir.step_claims import is_about_steps
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Structure
-from thence.proofs.machine import obligations, starvation, step_statements
+from thence.proofs.machine import obligations
 from thence.proofs.machine.obligations import Conjunct
+from thence.proofs.machine.steps import starvation, statements
 from thence.proofs.machine.transitions import actions, symbols
 
 Environment: TypeAlias = Mapping[str, Any]
@@ -161,7 +162,7 @@ class Cases:
 
     def stable(self) -> Iterator[Case]:
         for stable in self.machine.stable:
-            stated = step_statements.stable_obligations(self.machine, stable, self.known)
+            stated = statements.stable_obligations(self.machine, stable, self.known)
             assert [each.name for each in stated] == [
                 f"{transition.name} keeps {stable.formula.name} true" for transition in self.machine.transitions
             ]
@@ -184,14 +185,14 @@ class Cases:
     # --- deadlock ---
 
     def deadlock(self) -> Iterator[Case]:
-        for relation in step_statements.orders(self.machine):
-            irreflexive, transitive = step_statements.strictly_orders(self.machine, relation, self.known)
+        for relation in statements.orders(self.machine):
+            irreflexive, transitive = statements.strictly_orders(self.machine, relation, self.known)
             yield Case(irreflexive, None, self.assumed, _is_irreflexive(relation))
             yield Case(transitive, None, self.assumed, _is_transitive(relation))
-        ordering = step_statements.orders(self.machine)[:1]
-        left = step_statements.undelivered(self.machine, ir.Local(MESSAGE, "m"))
-        last = step_statements.goal_stages("undelivered", left, ordering)
-        for stages in step_statements.helpful_stages(self.machine, ordering):
+        ordering = statements.orders(self.machine)[:1]
+        left = statements.undelivered(self.machine, ir.Local(MESSAGE, "m"))
+        last = statements.goal_stages("undelivered", left, ordering)
+        for stages in statements.helpful_stages(self.machine, ordering):
             for stage in stages:
                 yield self._stage(stage, ())
             yield self._stage(last[0], stages[:2])
@@ -200,7 +201,7 @@ class Cases:
             "without deadlock",
             obligations.signature_of(self.machine),
             obligations.known_facts(self.machine, self.known),
-            step_statements.no_deadlock(self.machine),
+            statements.no_deadlock(self.machine),
         )
         yield Case(stated, None, self.assumed, self._delivers_all)
 
@@ -209,8 +210,8 @@ class Cases:
         left = any(is_undelivered(self.machine, step.before, m) for m in messages)
         return not (left and rests(self.machine, step.before))
 
-    def _stage(self, stage: step_statements.DeadlockStage, over: Sequence[step_statements.DeadlockStage]) -> Case:
-        def left(each: step_statements.DeadlockStage, state: Structure, m: int) -> bool:
+    def _stage(self, stage: statements.DeadlockStage, over: Sequence[statements.DeadlockStage]) -> Case:
+        def left(each: statements.DeadlockStage, state: Structure, m: int) -> bool:
             if each.words == "undelivered":
                 return is_undelivered(self.machine, state, m)
             return bool(value(each.left, state, {"m": m}))
@@ -226,7 +227,7 @@ class Cases:
                 and rests(self.machine, state)
             )
 
-        return Case(step_statements.stage_obligation(self.machine, stage, over, self.known), None, is_first, _never)
+        return Case(statements.stage_obligation(self.machine, stage, over, self.known), None, is_first, _never)
 
     # --- starvation ---
 
@@ -235,7 +236,7 @@ class Cases:
             if action.name == "causal_send":
                 continue
             transition = self.transitions[action.name]
-            guards = step_statements.own_guards(action)
+            guards = statements.own_guards(action)
             for guard, stated in zip(guards, starvation.falsified(self.machine, action), strict=True):
                 yield Case(
                     stated,

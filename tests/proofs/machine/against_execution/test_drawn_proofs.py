@@ -20,7 +20,7 @@ from tests.proofs.machine.against_execution.explored_machines import explored, s
 from thence.dsl import ir
 from thence.proofs.machine import inductive_set
 from thence.proofs.machine.obligations import signature_of
-from thence.proofs.machine.step_prover import WITNESS
+from thence.proofs.machine.steps.prover import WITNESS
 from thence.proofs.prove import proofs_by
 from thence.proofs.solving.assessment import REFUTATION
 from thence.proofs.solving.discharge import Options

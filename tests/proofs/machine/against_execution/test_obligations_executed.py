@@ -42,8 +42,9 @@ from thence.proofs.logic.formula import (
 )
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Structure, evaluate, tuples
-from thence.proofs.machine import leads_to, obligations, transitions
+from thence.proofs.machine import obligations, transitions
 from thence.proofs.machine.obligations import conjuncts
+from thence.proofs.machine.steps import leads_to
 from thence.proofs.machine.transitions import actions, enabled, step
 from thence.proofs.solving.solver import Check, SolverPool
 

@@ -21,7 +21,7 @@ from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.ir.types import Type
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.step_statements import no_deadlock
+from thence.proofs.machine.steps.statements import no_deadlock
 from thence.proofs.machine.transitions import Action, actions, rigid, symbols
 
 Form: TypeAlias = "str | int | bool | Sequence[Form] | Mapping[str, Form]"

@@ -27,7 +27,7 @@ from thence.dsl.ir.types import MESSAGE
 from thence.proofs.logic.formula import FALSE, Unsupported, conj, disj, equal, exists, holds, local, negation
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
-from thence.proofs.machine.leads_to import Pursuit, Step, pursuit
+from thence.proofs.machine.steps.leads_to import Pursuit, Step, pursuit
 from thence.proofs.refinement.carrying.ending import ends
 from thence.proofs.refinement.drawing import Reader, constants, reader_of
 from thence.proofs.refinement.expressions import Evaluation

@@ -42,7 +42,7 @@ from thence.proofs.logic.formula import (
 )
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.obligations import Conjunct, known_facts, signature_of
-from thence.proofs.machine.step_statements import quiescent
+from thence.proofs.machine.steps.statements import quiescent
 from thence.proofs.machine.transitions import Action, actions, after, symbols
 
 _PARTIAL = ("before", "delivered_before")

@@ -10,8 +10,8 @@ from thence.dsl import ir
 from thence.proofs.logic.structure import evaluate
 from thence.proofs.machine.prover import prove_machine
 from thence.proofs.machine.reachability import Change, TransitionRun, changed_values
-from thence.proofs.machine.step_prover import WITNESS, prove_steps, refuted_steps, step_statements, waiting_for
-from thence.proofs.machine.step_statements import loss, no_deadlock, own_guards
+from thence.proofs.machine.steps.prover import WITNESS, prove_steps, refuted_steps, step_statements, waiting_for
+from thence.proofs.machine.steps.statements import loss, no_deadlock, own_guards
 from thence.proofs.machine.transitions import actions
 from thence.proofs.prove import prove_specification
 from thence.proofs.solving.assessment import REFUTATION, Assessment

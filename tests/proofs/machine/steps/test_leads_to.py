@@ -9,7 +9,7 @@ import pytest
 from thence.dsl import ir
 from thence.proofs.machine.inductive_set import InductiveSet
 from thence.proofs.machine.obligations import conjuncts
-from thence.proofs.machine.step_prover import prove_steps
+from thence.proofs.machine.steps.prover import prove_steps
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

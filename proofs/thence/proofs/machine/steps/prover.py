@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, is_about_steps, starving_transition
 from thence.proofs.logic.countermodel import fact_lines, instance_text, names_of
 from thence.proofs.logic.formula import Unsupported, local, negation
 from thence.proofs.logic.obligation import Obligation
-from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set, proved_conjuncts
-from thence.proofs.machine.leads_to import (
-    First,
-    Pursuit,
-    leads_to_obligations,
-    never_pending,
-    not_pending_at_rest,
-    possible_orders,
-    progress,
-    pursuit,
-    strict_order,
-    words,
-)
 from thence.proofs.machine.obligations import Conjunct, consequence
 from thence.proofs.machine.prover import refutation
 from thence.proofs.machine.reachability import (
@@ -40,42 +26,40 @@ from thence.proofs.machine.reachability import (
     search,
 )
 from thence.proofs.machine.smallest_run import smallest
-from thence.proofs.machine.starvation import (
+from thence.proofs.machine.steps.at_rest import comes_to_rest, proved_at_rest
+from thence.proofs.machine.steps.effort import proof_within
+from thence.proofs.machine.steps.first import first_of_steps
+from thence.proofs.machine.steps.leads_to import (
+    leads_to_obligations,
+    never_pending,
+    not_pending_at_rest,
+    progress,
+    pursuit,
+    words,
+)
+from thence.proofs.machine.steps.starvation import (
     Waiting,
     additions,
-    bounded_rise,
-    changed_relations,
     falsified,
     nothing_waits,
-    one_way,
-    rises,
     starvation_obligations,
-    uses_up,
     waiting,
     waiting_message,
     waits_at_rest,
 )
-from thence.proofs.machine.step_statements import (
+from thence.proofs.machine.steps.statements import (
     LEFT,
-    DeadlockStage,
     at_rest,
-    goal_stages,
-    helpful_stages,
     loss,
     no_deadlock,
-    orders,
     stable_obligations,
-    stage_obligation,
-    strictly_orders,
     undelivered,
 )
 from thence.proofs.machine.transitions import actions, rigid, symbols
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import LITTLE_MS, QUICK_MS, Discharge, level_of, solver_facts
-from thence.proofs.solving.finite_models import STEP_SIZES, negated_obligation
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
-from thence.proofs.solving.solver import EFFORT_A_MS, PATIENCE, Check
 from thence.spec.verdict import Level, Verdict
 from thence.spec.words import counted
 
@@ -84,16 +68,6 @@ WITNESS = "witness"
 
 _PRIME = "'"
 """Ends the names that are kept apart from those of a transition."""
-
-_LITTLE = 20_000
-"""The limit on a first attempt without any order."""
-
-_SMALL = STEP_SIZES[:6]
-"""Structures of one or two messages: most statements that are false are false in one of them."""
-
-_EFFORT = (200_000, 3_000_000)
-"""Limits on the search for a stage of a proof without deadlock, in the solver's own measure of effort, so that every
-machine finds the same stages. The larger limit is tried where the smaller one finds no stage."""
 
 
 def step_statements(machine: ir.Machine) -> tuple[str, ...]:
@@ -186,66 +160,21 @@ def _attempt_starvation(
     shrinks = f"what a message waits for until {transition} only shrinks"
     if not all(each.proved for each in done):
         return _Attempt(done, shrinks)
-    using, restless = _comes_to_rest(session, machine, known)
+    using, restless = comes_to_rest(session, machine, known)
     if restless:
         return _Attempt(done, "", f"{shrinks}, but runs may go on for ever without it: {restless}")
     done = (*done, *using)
     rest, said = nothing_waits(machine, state, known), f"{shrinks}; runs come to rest, and there nothing waits for it"
-    if at_once := _proof_within(session, rest, LITTLE_MS):
+    if at_once := proof_within(session, rest, LITTLE_MS):
         return _Attempt((*done, *at_once), said)
     left = undelivered(machine, local(LEFT)) if transition == "deliver" else waiting_message(state)
     words = "undelivered" if transition == "deliver" else f"waiting for {transition}"
     evidence, missing = tuple[Discharge, ...](), f"something may wait for {transition} in a quiescent state"
     if left is not None:
-        evidence, missing = _at_rest(session, machine, known, words, left)
-    if missing and (later := _proof_within(session, rest, QUICK_MS)):
+        evidence, missing = proved_at_rest(session, machine, known, words, left)
+    if missing and (later := proof_within(session, rest, QUICK_MS)):
         evidence, missing = later, ""
     return _Attempt((*done, *evidence), "" if missing else said, f"{shrinks}, but {missing}" if missing else "")
-
-
-def _proof_within(session: ProofSession, claim: Obligation, limit_ms: int) -> tuple[Discharge, ...]:
-    """The claim, discharged; nothing where the first solver does not prove it within the limit."""
-    first = session.silent().within(limit_ms).with_one_solver()
-    proved = _all_proved(first, (claim,), look_for_models=False)
-    return session.discharge((claim,), look_for_models=False) if proved else ()
-
-
-def _comes_to_rest(
-    session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]
-) -> tuple[tuple[Discharge, ...], str]:
-    """The proof that once nothing more is sent every run comes to rest; or the transitions that may go on for ever.
-
-    Transitions that use something up happen finitely often; the others are then looked at without them.
-    """
-    quick = session.silent().within(QUICK_MS).with_one_solver()
-    left = [action for action in actions(machine) if action.name != "causal_send" and action.updates]
-    wanted: list[Obligation] = []
-    while left:
-        ways: dict[str, bool] = {}
-        directions: list[Obligation] = []
-        for relation in changed_relations(machine, left):
-            for way in (True, False):
-                claims = one_way(machine, left, relation, way, known)
-                if relation not in ways and _all_proved(quick, claims):
-                    ways[relation] = way
-                    directions.extend(claims)
-        for function, bound in rises(machine, left):
-            claims = bounded_rise(machine, left, function, bound, known)
-            if function not in ways and _all_proved(quick, claims):
-                ways[function] = True
-                directions.extend(claims)
-        used = [uses_up(machine, action, ways, known) for action in left]
-        done = quick.discharge(used)
-        proved = {each.obligation.name for each in done if each.proved}
-        if not proved:
-            return (), f"that {' or '.join(action.name for action in left)} happens only finitely often was not shown"
-        wanted += [*directions, *(claim for claim in used if claim.name in proved)]
-        left = [action for action, claim in zip(left, used, strict=True) if claim.name not in proved]
-    return session.discharge(tuple(wanted), look_for_models=False), ""
-
-
-def _all_proved(session: ProofSession, claims: Sequence[Obligation], *, look_for_models: bool = True) -> bool:
-    return all(each.proved for each in session.discharge(claims, look_for_models=look_for_models))
 
 
 def _eventual(machine: ir.Machine, name: str) -> ir.LeadsTo | None:
@@ -274,72 +203,9 @@ def _attempt_leads_to(
     return _Attempt((*done, *ordered, enabled), f"{said}\n{example}")
 
 
-def first_of_steps(
-    session: ProofSession, machine: ir.Machine, claim: Pursuit, known: Sequence[Conjunct]
-) -> tuple[tuple[First, ...], tuple[Discharge, ...]]:
-    """What comes first among the things that are left, as far as progress needs it; and that its orders are strict."""
-    strict: dict[str, bool] = {}
-    possible: list[First] = []
-    for each in possible_orders(machine, claim):
-        name = each.order.name
-        if name not in strict:
-            own = strict_order(machine, each, known)
-            strict[name] = each.by_number or len(_easy(session, own, _EFFORT[1])) == len(own)
-        if strict[name]:
-            possible.append(each)
-    chosen = _needed(session, machine, claim, possible, known)
-    orders = {each.order.name: each for each in chosen if not each.by_number}
-    wanted = [obligation for each in orders.values() for obligation in strict_order(machine, each, known)]
-    return chosen, session.discharge(wanted)
-
-
-def _needed(
-    session: ProofSession, machine: ir.Machine, claim: Pursuit, possible: Sequence[First], known: Sequence[Conjunct]
-) -> tuple[First, ...]:
-    """Few of these, with which progress is proved, none of which can be left out easily; all, where it is not proved.
-
-    At first all are taken together, and left out one after the other. Relations come before numbers.
-    """
-    names = [each.order.name for each in possible]
-    likely = sorted(possible, key=lambda each: (each.by_number, names.index(each.order.name)))
-    related = [each for each in likely if not each.by_number]
-    little, much = _EFFORT
-
-    def enough(some: Sequence[First], effort: int) -> bool:
-        return bool(_easy(session, [progress(machine, claim, some, known)], effort))
-
-    def fewest(some: Sequence[First], effort: int) -> tuple[First, ...] | None:
-        if not enough(some, effort):
-            return None
-        kept = tuple(some)
-        for each in reversed(some):
-            fewer = tuple(other for other in kept if other != each)
-            kept = fewer if enough(fewer, little) else kept
-        return kept
-
-    def one_of(some: Sequence[First], effort: int) -> tuple[First, ...] | None:
-        return next(((each,) for each in some if enough((each,), effort)), None)
-
-    def quickly_enough() -> tuple[First, ...] | None:
-        """The prover looks for what is relevant to a question, which effort alone does not."""
-        quick = (each for each in related if _proof_within(session, progress(machine, claim, (each,), known), QUICK_MS))
-        return next(((each,) for each in quick), None)
-
-    tries: tuple[Callable[[], tuple[First, ...] | None], ...] = (
-        partial(fewest, (), _LITTLE),
-        partial(fewest, related, little),
-        quickly_enough,
-        partial(fewest, likely, little),
-        partial(one_of, likely, little),
-        partial(fewest, likely, much),
-        partial(one_of, likely, much),
-    )
-    return next((found for each in tries if (found := each()) is not None), tuple(possible))
-
-
 def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct]) -> _Attempt:
     """In a quiescent state nothing is undelivered; and there is such a state."""
-    evidence, missing = _at_rest(session, machine, known, "undelivered", undelivered(machine, local(LEFT)))
+    evidence, missing = proved_at_rest(session, machine, known, "undelivered", undelivered(machine, local(LEFT)))
     if missing:
         return _Attempt(evidence, "", missing)
     rest = Falsification(ir.NamedFormula("not at rest", negation(at_rest(machine))))
@@ -350,101 +216,6 @@ def _attempt_deadlock(session: ProofSession, machine: ir.Machine, known: Sequenc
     example = f"such a state: {witness_text(shown.runs['rest'])}"
     stages = [each.obligation.name for each in evidence if each.obligation.name.startswith("nothing is")]
     return _Attempt(evidence, f"in a quiescent state: {'; '.join(stages)}\n{example}")
-
-
-def _at_rest(
-    session: ProofSession, machine: ir.Machine, known: Sequence[Conjunct], words: str, left: ir.Expr
-) -> tuple[tuple[Discharge, ...], str]:
-    """A proof that in a quiescent state `left` is true of no message; or what is missing.
-
-    Proof stages, each resting on those before, until the last one is reached or no stage can be added.
-    """
-    ordering: dict[str, tuple[Discharge, ...]] = {}
-    for relation in orders(machine):
-        own = strictly_orders(machine, relation, known)
-        open_ones = [each for each in own if not each.by_frame]
-        if len(_easy(session, open_ones, _EFFORT[1])) == len(open_ones):
-            ordering[relation] = session.discharge(own)
-    over = _staged(session, machine, goal_stages(words, left, tuple(ordering)), tuple(ordering), known)
-    used = dict.fromkeys(stage.order for stage in over)
-    evidence = [discharge for relation in used for discharge in ordering[relation]]
-    proofs = [stage_obligation(machine, stage, over[:number], known) for number, stage in enumerate(over)]
-    evidence.extend(session.discharge(proofs))
-    if over and over[-1].words == words:
-        return tuple(evidence), ""
-    told = "; ".join(f"nothing is {stage.words}, by the first in {stage.order}" for stage in over)
-    return tuple(evidence), f"in a quiescent state a message may be {words}{f' ({told})' if told else ''}"
-
-
-def _staged(
-    session: ProofSession,
-    machine: ir.Machine,
-    goals: Sequence[DeadlockStage],
-    ordering: Sequence[str],
-    known: Sequence[Conjunct],
-) -> list[DeadlockStage]:
-    """Stages that can be proved one after the other; the last one is a goal, if one is reached."""
-    acted_upon, related = helpful_stages(machine, ordering)
-    all_delivered = goal_stages("undelivered", undelivered(machine, local(LEFT)), ordering)
-    helpful = ((*acted_upon, *all_delivered), related)
-    over: list[DeadlockStage] = []
-
-    def shown(asked: Sequence[DeadlockStage], effort: int) -> list[DeadlockStage]:
-        obligations = [stage_obligation(machine, stage, over, known) for stage in asked]
-        return [asked[number] for number in _easy(session, obligations, effort)]
-
-    attempts = [(candidates, effort) for effort in _EFFORT for candidates in helpful]
-    while attempts:
-        candidates, effort = attempts[0]
-        if reached := shown(goals, effort):
-            return [*over, reached[0]]
-        done = {stage.words for stage in over}
-        found = shown([stage for stage in candidates if stage.words not in done], effort)
-        over.extend({stage.words: stage for stage in reversed(found)}.values())
-        if not found:
-            attempts.pop(0)
-    return over
-
-
-def _easy(session: ProofSession, obligations: Sequence[Obligation], effort: int) -> list[int]:
-    """The positions of the obligations that the first solver proves within this effort.
-
-    The larger effort is not spent on what is false in a small structure: no effort proves that.
-    """
-    little = min(effort, _EFFORT[0])
-    proved = _proved_within(session, obligations, range(len(obligations)), little)
-    if little < effort:
-        left = [number for number in range(len(obligations)) if number not in proved]
-        open_ones = [number for number in left if not _false_somewhere(session, obligations[number])]
-        proved |= _proved_within(session, obligations, open_ones, effort)
-    return sorted(proved)
-
-
-def _proved_within(
-    session: ProofSession, obligations: Sequence[Obligation], numbers: Iterable[int], effort: int
-) -> set[int]:
-    """Those of these positions whose obligation the first solver proves within this effort."""
-    options, asked = session.options, list(numbers)
-    checks = [
-        Check(
-            options.solvers[0],
-            smt_text(obligations[number]),
-            options.timeout_ms * PATIENCE,
-            options.seed,
-            effort=min(effort, options.timeout_ms * EFFORT_A_MS[options.solvers[0]]),
-        )
-        for number in asked
-    ]
-    return {asked[position] for position, answer in session.pool.answers(checks) if answer.status == "unsat"}
-
-
-def _false_somewhere(session: ProofSession, obligation: Obligation) -> bool:
-    """Whether a small finite structure is found in which the obligation is false, as evaluation confirms."""
-    try:
-        found = session.find_model(negated_obligation(obligation), _SMALL, least=False)
-    except Unsupported:
-        return False
-    return found.model is not None
 
 
 def _concluded(
