@@ -4,48 +4,28 @@ Begin with `declarations`, then `terms` and `types`. One IR serves every back en
 """
 
 from thence.dsl.ir.declarations import (
-    PERIODICALLY,
-    AnyNumber,
-    Clause,
-    Constant,
     Declaration,
     Definition,
     Delivery,
     Expectation,
-    Finite,
-    ForEver,
-    Handler,
-    HelpStep,
-    Induction,
-    Inductive,
-    InputUse,
-    LeadsTo,
-    Link,
-    Machine,
     MachineDelivery,
-    Mutant,
     NamedFormula,
+    Symbol,
+    Variable,
+)
+from thence.dsl.ir.machines import HelpStep, LeadsTo, Machine, Stable, Transition, Update
+from thence.dsl.ir.protocols import (
+    PERIODICALLY,
+    Constant,
+    Handler,
     Network,
     PacketKind,
     Procedure,
     Promise,
     Protocol,
-    Scenario,
-    ScenarioStep,
-    Scope,
-    Sending,
-    Specification,
-    Stable,
     StateVariable,
-    Symbol,
-    Target,
-    Theorem,
-    Theory,
-    Transition,
-    Update,
-    Variable,
-    Workload,
 )
+from thence.dsl.ir.specification import Clause, Link, Mutant, Scenario, ScenarioStep, Scope, Specification, Target
 from thence.dsl.ir.statements import (
     Assign,
     Call,
@@ -96,6 +76,8 @@ from thence.dsl.ir.terms import (
     StateOf,
     Zero,
 )
+from thence.dsl.ir.theories import Induction, Inductive, Theorem, Theory
+from thence.dsl.ir.workloads import AnyNumber, Finite, ForEver, InputUse, Sending, Workload
 
 __all__ = [
     "PERIODICALLY",

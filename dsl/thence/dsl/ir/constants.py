@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from thence.dsl.ir.declarations import Protocol
+from thence.dsl.ir.protocols import Protocol
 from thence.dsl.ir.terms import Apply, Literal_
 from thence.dsl.ir.types import PROCESS
 from thence.dsl.text.syntax import Span

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from thence.dsl.ir.declarations import Handler, NamedFormula, PacketKind, Procedure, Protocol
+from thence.dsl.ir.declarations import NamedFormula
+from thence.dsl.ir.protocols import Handler, PacketKind, Procedure, Protocol
 from thence.dsl.ir.remembered import remembered
 from thence.dsl.ir.statements import Assign, Call, Deliver, For, Let, Mutate, Send, Stmt, Var
 from thence.dsl.ir.terms import Acted, InFlight, Local, StateOf

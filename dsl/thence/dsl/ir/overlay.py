@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from thence.dsl.ir import topology
-from thence.dsl.ir.declarations import Protocol
+from thence.dsl.ir.protocols import Protocol
 from thence.dsl.ir.statements import Send
 from thence.dsl.ir.terms import (
     Apply,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from thence.dsl.ir.declarations import Procedure, Protocol
+from thence.dsl.ir.protocols import Procedure, Protocol
 from thence.dsl.ir.statements import Call, Choose, Either, For, If, Stmt, While
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Collection, Map, Type
