@@ -164,7 +164,16 @@ class HarnessRunner:
             )
             recorded = case.text()
         return SeedOutcome(
-            seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), self._subject.name, name, bits, states
+            seed,
+            len(outcome.log),
+            tuple(findings),
+            recorded,
+            outcome.digest(),
+            self._subject.name,
+            name,
+            bits,
+            states,
+            outcome.vacuous,
         )
 
     def _is_undecided(self) -> bool:
