@@ -151,8 +151,8 @@ def _ordered(entries: Sequence[_Entry]) -> list[_Entry]:
 
 
 def _check_clocks(entries: Sequence[_Entry]) -> None:
-    """A clock knows events of the log only, all that these knew, and all that its host knew before; of none of its host's
-    own events to come did they know. Raises: LogError."""
+    """A clock knows events of the log only, all that these knew, and all that its host knew before. None of these knew
+    the event itself. Raises: LogError."""
     at = {(entry.host, entry.clock[entry.host]): entry for entry in entries}
     for (host, own), entry in at.items():
         for source in entry.clock.items():
