@@ -27,7 +27,6 @@ from thence.proofs.solving.solver import Check, SolverName
 from thence.spec.verdict import Level, Verdict
 from thence.spec.words import counted
 
-
 _DELIVERY = "a delivery"
 """The name of the run in which a message is delivered, among those that are looked for."""
 
