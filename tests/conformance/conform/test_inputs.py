@@ -398,6 +398,11 @@ def test_a_recording_of_inputs(here: Path) -> None:
     assert judge(release(1), acquire(1)) is Verdict.REFUTED
     assert judge(acquire(1), release(1), release(1)) is Verdict.REFUTED
     assert judge() is Verdict.UNKNOWN
+    Path("poked.thence").write_text(POKED)
+    write_trace("poked.ndjson", Trace(Execution(3, (Input(0, "poke", ()), Input(1, "poke", ()))), {}))
+    poked = judged("poked.ndjson", None, ReferenceProtocol("poked.thence"))
+    assert (poked.verdict, poked.expected) == (Verdict.UNKNOWN, False)
+    assert poked.facts["unknown"] == "nothing was delivered, and the protocol takes the inputs at any time"
     for wrong, said in [
         (Input(0, "steal", ()), "has no such input"),
         (Input(0, "acquire", (1,)), "whose arguments are none"),
