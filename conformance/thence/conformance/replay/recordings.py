@@ -94,7 +94,7 @@ class ReferenceProtocol:
     most_states: int = MOST_STATES
 
     @property
-    def guarded(self) -> frozenset[str]:
+    def guarded(self) -> frozenset[str | None]:
         """The inputs that the protocol takes at some times only."""
         protocol = named_protocol(self.name)
         return frozenset(handler.kind for handler in protocol.inputs if handler.guard is not None)
