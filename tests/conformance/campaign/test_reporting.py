@@ -100,6 +100,12 @@ def test_one_of_several_systems_that_delivers_nothing_makes_the_campaign_unknown
     assert now.verdict is Verdict.UNKNOWN and "RST" not in now.unknown
 
 
+def test_a_campaign_that_can_refute_nothing_that_is_claimed_is_unknown(written: Write) -> None:
+    unclaimed = dict.fromkeys(("causal", "fifo", "delivered", "once"), False)
+    params = {"system": "thence.impl.rst:RST", **unclaimed, "total_order": True}
+    assert status(written(replace(MUTE, params=params))).verdict is Verdict.UNKNOWN
+
+
 def test_a_promise_of_delivery_is_refuted_by_a_mute_system(written: Write) -> None:
     now = status(written(replace(MUTE, params={"system": "campaign_demo:Mute"})))
     assert now.verdict is Verdict.REFUTED and not now.tally.count.says_nothing

@@ -82,11 +82,8 @@ class Status:
             missing = self.parameters.cases - self.tally.cases
             return f"{counted(missing, 'case')} not run, {self.tally.errors:,} ended without an outcome"
         silent = [name for name, count in self.tally.systems.items() if count.says_nothing]
-        return (
-            f"no case says anything about {', '.join(silent)}: nothing was delivered, or no application had an input"
-            if silent
-            else ""
-        )
+        why = "nothing was delivered, no application had an input, or nothing that is claimed could be refuted"
+        return f"no case says anything about {', '.join(silent)}: {why}" if silent else ""
 
     def to_json(self) -> dict[str, Any]:
         """JSON values: parameters, progress, counts."""
