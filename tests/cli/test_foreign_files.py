@@ -164,6 +164,7 @@ def campaign(desk: Desk, system: str, findings: tuple[str, ...] = ("causal: wron
             "seed": seed, "system": system, "group": "", "events": 1,
             "digest": row_digest(SeedOutcome(seed, 1, findings, system=system), None), "findings": list(findings),
             "error": None, "operations": json.dumps(desk.case(system)), "covered": words_of(0), "states": [],
+            "vacuous": False,
         }
         for seed in range(2)
     ]  # fmt: skip

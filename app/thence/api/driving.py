@@ -294,6 +294,8 @@ def _unknown(drive: Drive, driven: Driven, claim: Claim) -> str:
         return report.vacuous
     if report.cases and claim != "started" and report.refuting.get("started", 0) == report.cases:
         return "no case was carried through"
+    if claim in report.untried:
+        return report.untried[claim]
     if report.undecided and claim == "conforming":
         return f"too many possible states of the protocol in {report.undecided:,} of {counted(report.cases, 'case')}"
     return ""

@@ -62,6 +62,19 @@ def troubled(params: Mapping[str, Any]) -> Callable[[int], SeedOutcome]:
     return case
 
 
+class Mute:
+    """A system in which nothing is ever sent or delivered."""
+
+    def __init__(self, identity: int, processes: int) -> None:
+        pass
+
+    def causal_send(self, destination: int, message: str) -> list[Any]:
+        return []
+
+    def receive(self, sender: int, packet: Any) -> list[Any]:
+        return []
+
+
 def counted(params: Mapping[str, Any]) -> Callable[[int], SeedOutcome]:
     """Leaves a file in the directory `built` each time that it is built in a process."""
     Path(params["built"], f"{os.getpid()}-{time.monotonic_ns()}").touch()

@@ -76,6 +76,41 @@ def test_an_incomplete_campaign_without_failures_is_unknown(written: Write) -> N
     assert said.facts["unknown"] == "40 cases not run, 0 ended without an outcome"
 
 
+MUTE = CampaignParameters(
+    "thence.conformance.campaign.one_system:campaign_runner",
+    {"system": "campaign_demo:Mute", "delivered": False}, cases=20, batch=10,
+)  # fmt: skip
+
+
+def test_a_campaign_in_which_nothing_is_delivered_is_unknown(written: Write) -> None:
+    now = status(written(MUTE))
+    assert (now.complete, now.tally.failures, now.tally.errors, now.tally.count.vacuous) == (True, 0, 0, 20)
+    said = result(now, 1.5)
+    assert (said.verdict, said.expected) == (Verdict.UNKNOWN, False)
+    assert said.facts["unknown"].startswith("no case says anything about campaign_demo:Mute: nothing was delivered")
+
+
+def test_one_of_several_systems_that_delivers_nothing_makes_the_campaign_unknown(written: Write) -> None:
+    systems = [{"system": "campaign_demo:Mute"}, {"system": "thence.impl.rst:RST"}]
+    runner = "thence.conformance.campaign.several_systems:several_runner"
+    now = status(written(replace(MUTE, runner=runner, params={"systems": systems, "delivered": False})))
+    assert {name: count.says_nothing for name, count in now.tally.systems.items()} == {
+        "campaign_demo:Mute": True, "thence.impl.rst:RST": False,
+    }  # fmt: skip
+    assert now.verdict is Verdict.UNKNOWN and "RST" not in now.unknown
+
+
+def test_a_campaign_that_can_refute_nothing_that_is_claimed_is_unknown(written: Write) -> None:
+    unclaimed = dict.fromkeys(("causal", "fifo", "delivered", "once"), False)
+    params = {"system": "thence.impl.rst:RST", **unclaimed, "total_order": True}
+    assert status(written(replace(MUTE, params=params))).verdict is Verdict.UNKNOWN
+
+
+def test_a_promise_of_delivery_is_refuted_by_a_mute_system(written: Write) -> None:
+    now = status(written(replace(MUTE, params={"system": "campaign_demo:Mute"})))
+    assert now.verdict is Verdict.REFUTED and not now.tally.count.says_nothing
+
+
 def test_a_case_without_an_outcome_makes_the_campaign_unknown(written: Write) -> None:
     directory = written(replace(WALK, runner="campaign_demo:troubled", params={"how": "raise", "at": 3}))
     said = result(status(directory), 1.5)
@@ -169,5 +204,17 @@ def test_the_rows_are_read_without_thence(written: Write) -> None:
     failing = [row for row in rows if row["findings"]]
     assert len(failing) == status(directory).tally.failures
     assert {row["seed"] for row in failing} == {case.seed for case in failing_cases(directory)}
-    columns = {"seed", "system", "group", "events", "digest", "findings", "error", "operations", "covered", "states"}
+    columns = {
+        "seed",
+        "system",
+        "group",
+        "events",
+        "digest",
+        "findings",
+        "error",
+        "operations",
+        "covered",
+        "states",
+        "vacuous",
+    }
     assert rows[0].keys() == columns

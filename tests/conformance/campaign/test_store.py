@@ -123,6 +123,15 @@ def test_a_damaged_batch_is_named(campaign: Path, damage: Callable[[bytes], byte
         finished_batches(campaign, WALK)
 
 
+def test_rows_of_a_campaign_that_does_not_say_which_cases_are_vacuous(
+    campaign: Path, rows_of: Callable[[CampaignParameters], pa.Table]
+) -> None:
+    seeds = WALK.batches()[0]
+    rows = rows_of(WALK).slice(0, len(seeds))
+    write_batch(campaign, WALK, seeds, rows.drop_columns(["vacuous"]), tally_rows(rows))
+    assert read_rows(finished_batches(campaign, WALK)[0]).equals(rows)
+
+
 def test_rows_that_cannot_be_read_are_named(campaign: Path) -> None:
     path = finished_batches(campaign, WALK)[0].path
     content = bytearray(path.read_bytes())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.subject import SubjectError, load_subject
 from thence.dsl import ir
 from thence.impl.commands import Command
+from thence.impl.commands import Send as SendPacket
 from thence.impl.mf import MF
 
 Library = Callable[[str], ir.Protocol]
@@ -396,6 +397,40 @@ class Silent:
 
     def receive(self, sender: int, packet: Any) -> list[Any]:
         return []
+
+
+class Unlabelled(MF):
+    """Its packets do not say which message they move."""
+
+    def causal_send(self, destination: int, message: str) -> list[Any]:
+        return [_unlabelled(command) for command in super().causal_send(destination, message)]
+
+    def receive(self, sender: int, packet: Any) -> list[Any]:
+        return [_unlabelled(command) for command in super().receive(sender, packet.inside)]
+
+
+@dataclass(frozen=True)
+class Envelope:
+    inside: Any
+
+
+def _unlabelled(command: Any) -> Any:
+    return replace(command, packet=Envelope(command.packet)) if isinstance(command, SendPacket) else command
+
+
+def test_that_nothing_is_late_is_not_tested_where_no_arrival_is_seen() -> None:
+    prompt = Settings().claiming(("prompt",))
+    unseen = conform(Unlabelled, None, prompt, Sampling(cases=20))
+    assert (unseen.failures, unseen.arrivals, unseen.vacuous) == (0, 0, "")
+    assert unseen.untried["prompt"].startswith("no packet says which message it moves")
+    assert "prompt" not in conform(MF, None, prompt, Sampling(cases=20)).untried
+    with pytest.raises(SubjectError, match="not judged: prompt: no packet says"):
+        plan(Unlabelled, cases=20, claims=("prompt",)).run()
+
+
+def test_a_total_order_of_messages_with_one_destination_is_not_tested() -> None:
+    ordered = Settings(total_order=True)
+    assert conform(MF, None, ordered, Sampling(cases=20)).untried["total_order"].startswith("each message has one")
 
 
 def test_cases_without_a_delivery_say_nothing() -> None:

@@ -7,6 +7,7 @@ import random
 import sys
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from tests.proofs.fairness.random_protocols import random_text, with_input
@@ -16,8 +17,10 @@ from thence.conformance.cases.recorded_case import RecordedCase, read_case
 from thence.conformance.cases.schedule import Have, ScheduleError, Send, describe, from_json, to_json
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.claims import Judged, plan
-from thence.conformance.conform.conform import settings_for
+from thence.conformance.conform.conform import conform, settings_for
 from thence.conformance.conform.rerun import rerun
+from thence.conformance.conform.sampling import Sampling
+from thence.conformance.conform.trials import Opposite
 from thence.conformance.harness import case
 from thence.conformance.harness.harness import run_case, run_scheduled
 from thence.conformance.mutation.implementation_equality import LocalComparison
@@ -277,6 +280,47 @@ def test_a_protocol_and_its_mutant(here: Path) -> None:
     assert refutation is not None and "GRANT" in refutation.text
 
 
+POKED = """
+protocol poked:
+  network reliable
+  message POKE()
+  state: had: bool
+  on poke():
+    for p in process:
+      if p != self: send POKE() to p
+  on receive POKE() from j: had := true
+"""
+
+
+class Numb:
+    """Has each input, and does nothing."""
+
+    def __init__(self, identity: int, processes: int) -> None:
+        pass
+
+    def poke(self) -> list[Any]:
+        return []
+
+    acquire = poke
+
+    def release(self, quickly: bool) -> list[Any]:
+        return []
+
+    def receive(self, sender: int, packet: object) -> list[Any]:
+        return []
+
+
+def test_inputs_that_are_never_refused_test_nothing_where_nothing_else_is_seen() -> None:
+    poked, lock = protocol_of(POKED), protocol_of(LOCK)
+    numb = conform(Numb, Opposite(poked, "as observed"), settings_for(poked), Sampling(cases=20))
+    assert (numb.failures, numb.vacuous) == (0, "")
+    assert numb.untried["conforming"].startswith("nothing is seen of the protocol but inputs")
+    compared = conform(Numb, Opposite(poked), settings_for(poked), Sampling(cases=20))
+    assert compared.failures and "conforming" not in compared.untried
+    guarded = conform(Numb, Opposite(lock, "as observed"), settings_for(lock), Sampling(cases=20))
+    assert guarded.failures and "conforming" not in guarded.untried
+
+
 def test_nobody_had_an_input(here: Path) -> None:
     settings = settings_for(protocol_of(LOCK))
     outcome = run_case(ProtocolSystem(protocol_of(LOCK)), (), settings, Replay(protocol_of(LOCK), 3))
@@ -354,6 +398,11 @@ def test_a_recording_of_inputs(here: Path) -> None:
     assert judge(release(1), acquire(1)) is Verdict.REFUTED
     assert judge(acquire(1), release(1), release(1)) is Verdict.REFUTED
     assert judge() is Verdict.UNKNOWN
+    Path("poked.thence").write_text(POKED)
+    write_trace("poked.ndjson", Trace(Execution(3, (Input(0, "poke", ()), Input(1, "poke", ()))), {}))
+    poked = judged("poked.ndjson", None, ReferenceProtocol("poked.thence"))
+    assert (poked.verdict, poked.expected) == (Verdict.UNKNOWN, False)
+    assert poked.facts["unknown"] == "nothing was delivered, and the protocol takes the inputs at any time"
     for wrong, said in [
         (Input(0, "steal", ()), "has no such input"),
         (Input(0, "acquire", (1,)), "whose arguments are none"),

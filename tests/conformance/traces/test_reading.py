@@ -300,6 +300,10 @@ def test_an_arrival_is_from_the_sender_of_its_message(tmp_path: Path) -> None:
     assert read(tmp_path / "history.edn").execution.events == (Send(0, "a", (1,)), Receive(1, "a", 0))
 
 
+SENT = 'p0 {"p0": 1}\nsend a to [p1]\n'
+HEARD = SENT + 'p1 {"p0": 1, "p1": 1}\ndeliver a\n'
+
+
 def test_clocks_alone_show_sends_and_deliveries() -> None:
     execution = read(SAMPLES / "shiviz.log").execution
     assert execution.names == ("alice", "bob", "carol")
@@ -316,6 +320,13 @@ def test_clocks_alone_show_sends_and_deliveries() -> None:
         ('p0 {"p0": 1, "p1": 1}\nx', "event 1 of p1 is not in the log"),
         ("p0 and so on", "line 1: a host and its clock are expected"),
         ("", "there is no event in it"),
+        (f'{SENT}p1 {{"p0": 2, "p1": 1}}\ndeliver a', "line 3: event 2 of p0 is not in the log"),
+        (f'{HEARD}p1 {{"p1": 2}}\nsend b to [p0]', "line 5: the clock of p1 leaves out what line 3 knew"),
+        (f'{HEARD}p2 {{"p1": 1, "p2": 1}}\nsend b to [p0]', "line 5: the clock of p2 leaves out what line 3 knew"),
+        (
+            'p0 {"p0": 1, "p1": 1}\nsend a to [p1]\np1 {"p0": 1, "p1": 1}\ndeliver a',
+            "line 1: p0 knows line 3, which knows this event already",
+        ),
     ],
 )
 def test_a_broken_log_is_refused(text: str, said: str) -> None:

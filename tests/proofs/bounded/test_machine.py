@@ -56,6 +56,24 @@ def test_holds_refuted_and_unknown(specify: Specify, pool: SolverPool) -> None:
     assert few.verdict is Verdict.UNKNOWN and "no violation of any size within 3 steps" in few.facts["unknown"]
 
 
+def test_of_deliveries_nothing_holds_within_so_few_steps_that_there_is_none(specify: Specify, pool: SolverPool) -> None:
+    machine = crowd(specify)
+    few = check_machine(ProofSession(pool, OPTIONS), machine, bounded_statements(machine), Reach(1))
+    assert {name for name, found in few.items() if found.verdict is Verdict.HOLDS} == {"sent_open", "few_open"}
+    assert few["at_most_once"].facts["unknown"] == "no run was found that delivers a message within 1 step"
+    more = check_machine(ProofSession(pool, OPTIONS), machine, ("at_most_once", "no_creation"), Reach(2))
+    assert {found.verdict for found in more.values()} == {Verdict.HOLDS}
+
+
+def test_of_a_protocol_delivery_is_unknown_within_so_few_steps_that_there_is_none(library: Library) -> None:
+    found = library("mf")
+    protocol, scope = found.protocols[0], next(each for each in found.scopes if each.name == "two")
+    case = Case("mf", protocol, "two", scope.workload, (), ("causal", "delivered"))
+    for depth, verdict in ((1, Verdict.UNKNOWN), (2, Verdict.HOLDS)):
+        results, _ = protocol_results(case, depth, 60_000)
+        assert {result.verdict for result in results} == {verdict}
+
+
 def test_a_larger_universe_has_the_run(specify: Specify, pool: SolverPool) -> None:
     found = check_machine(ProofSession(pool, OPTIONS), crowd(specify), ("few_open",), Reach(4, 4, 4))["few_open"]
     assert found.verdict is Verdict.REFUTED and found.facts["depth"] == 4

@@ -35,6 +35,7 @@ class SeedOutcome:
         group: the group of the case in reports, the scheduler for example.
         covered: the coverage of the case, as bits; their meaning is the runner's business.
         states: hashes of a fixed part of the abstract states that the case met: a state is always in it, or never.
+        vacuous: the case says nothing about a system that passes it: nothing was delivered, for example.
     """
 
     seed: int
@@ -46,6 +47,7 @@ class SeedOutcome:
     group: str = ""
     covered: int = 0
     states: tuple[int, ...] = ()
+    vacuous: bool = False
 
 
 CaseFunction: TypeAlias = Callable[[int], SeedOutcome]
@@ -67,6 +69,7 @@ SCHEMA = pa.schema(
         pa.field("operations", pa.string()),
         pa.field("covered", pa.list_(pa.int64()), nullable=False),
         pa.field("states", pa.list_(pa.int64()), nullable=False),
+        pa.field("vacuous", pa.bool_(), nullable=False),
     ]
 )
 """One row a seed. `digest` is `row_digest`; `operations` is there for failing cases; `error` says why a case has no
@@ -170,6 +173,7 @@ def _row(case_function: CaseFunction, seed: int, case_limit_s: float) -> dict[st
         "operations": outcome.operations_json if outcome.findings else None,
         "covered": words_of(outcome.covered),
         "states": sorted(outcome.states),
+        "vacuous": outcome.vacuous and not outcome.findings,
     }
 
 
@@ -218,6 +222,8 @@ def _check_outcome(outcome: object, seed: int) -> None:
         raise TypeError("operations_json is a text or None")
     if not isinstance(outcome.covered, int) or outcome.covered < 0:
         raise TypeError("covered are bits, as a number that is not negative")
+    if not isinstance(outcome.vacuous, bool):
+        raise TypeError(f"vacuous is {outcome.vacuous!r}; it is true or false")
     if not all(type(state) is int and -(2**63) <= state < 2**63 for state in outcome.states):
         raise TypeError("states are hashes of 64 bits, signed")
 

@@ -12,12 +12,15 @@ from thence.conformance.campaign.case import SeedOutcome
 from thence.conformance.cases.network import PROMISES, Settings
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.cases.schedulers import Scheduler
+from thence.conformance.conform.claims import claims_of
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.conform.rerun import opposite
 from thence.conformance.conform.trials import Opposite
+from thence.conformance.conform.untried import untried
 from thence.conformance.harness.coverage import CoveredReplay, Features, scenarios
 from thence.conformance.harness.guided import BUILT_IN, Corpus, portfolio
 from thence.conformance.harness.harness import run_scheduled
+from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.isolated import IsolatedSystem
 from thence.conformance.systems.protocol_subject import PREFIX
@@ -111,6 +114,7 @@ class HarnessRunner:
     ) -> None:
         self._subject = subject
         self._protocol_name = protocol_name
+        self._held = held
         self._settings = settings
         self._schedulers = schedulers
         self._operations = operations
@@ -164,8 +168,22 @@ class HarnessRunner:
             )
             recorded = case.text()
         return SeedOutcome(
-            seed, len(outcome.log), tuple(findings), recorded, outcome.digest(), self._subject.name, name, bits, states
+            seed,
+            len(outcome.log),
+            tuple(findings),
+            recorded,
+            outcome.digest(),
+            self._subject.name,
+            name,
+            bits,
+            states,
+            outcome.vacuous or self._claims_nothing_tried(outcome),
         )
+
+    def _claims_nothing_tried(self, outcome: CaseOutcome) -> bool:
+        """Whether the case could have refuted nothing that is claimed, but that the system starts."""
+        made = set(claims_of(self._settings, protocol=self._held is not None)) - {"started"}
+        return bool(made) and made <= untried(self._held, self._settings, outcome.arrivals).keys()
 
     def _is_undecided(self) -> bool:
         """Whether a replay since the last question had too many possible states."""

@@ -69,10 +69,21 @@ class Status:
 
     @property
     def verdict(self) -> Verdict:
-        """`refuted` by a finding, `tested` when complete without one; `unknown` where cases are missing or broke."""
+        """`refuted` by a finding, `tested` when complete without one; `unknown` where cases are missing or broke, or
+        where all cases of a system say nothing."""
         if self.tally.failures:
             return Verdict.REFUTED
-        return Verdict.TESTED if self.complete and not self.tally.errors else Verdict.UNKNOWN
+        return Verdict.UNKNOWN if self.unknown else Verdict.TESTED
+
+    @property
+    def unknown(self) -> str:
+        """Why a campaign without a finding is no test; empty where it is one."""
+        if not self.complete or self.tally.errors:
+            missing = self.parameters.cases - self.tally.cases
+            return f"{counted(missing, 'case')} not run, {self.tally.errors:,} ended without an outcome"
+        silent = [name for name, count in self.tally.systems.items() if count.says_nothing]
+        why = "nothing was delivered, no application had an input, or nothing that is claimed could be refuted"
+        return f"no case says anything about {', '.join(silent)}: {why}" if silent else ""
 
     def to_json(self) -> dict[str, Any]:
         """JSON values: parameters, progress, counts."""
@@ -142,8 +153,7 @@ def result(status: Status, seconds: float, expected: Verdict = Verdict.TESTED) -
     shown: dict[str, Any] = {name: facts[name] for name in kept}
     shown["seeds"] = [status.parameters.first_seed, status.parameters.end_seed]
     if status.verdict is Verdict.UNKNOWN:
-        missing = status.parameters.cases - tally.cases
-        shown["unknown"] = f"{counted(missing, 'case')} not run, {tally.errors:,} ended without an outcome"
+        shown["unknown"] = status.unknown
     found = ", ".join(f"{kind} in {number:,}" for kind, number in tally.kinds.items())
     return Result(
         name=f"campaign of {counted(status.parameters.cases, 'case')}",

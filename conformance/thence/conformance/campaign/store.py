@@ -305,6 +305,8 @@ def read_rows(batch: Batch) -> pa.Table:
         rows = pq.read_table(batch.path, page_checksum_verification=True)
     except (OSError, pa.ArrowException) as error:
         raise _damaged(batch.path) from error
+    if rows.column_names == SCHEMA.names[:-1]:  # Campaigns of before 2026-11-28 do not say which cases are vacuous.
+        rows = rows.append_column(SCHEMA.field("vacuous"), pa.array([False] * rows.num_rows))
     if not rows.schema.equals(SCHEMA, check_metadata=False):
         raise _damaged(batch.path)
     return rows

@@ -7,6 +7,8 @@ import pyarrow.compute as pc
 
 from thence.conformance.cases.tally import Count, Tally, kind_of
 
+_SUMS = ("failures", "errors", "vacuous")
+
 
 def tally_rows(table: pa.Table) -> Tally:
     """The tally of rows in the schema of `case.SCHEMA`."""
@@ -22,9 +24,10 @@ def tally_rows(table: pa.Table) -> Tally:
     counted = pa.table({
         "system": table.column("system"), "group": table.column("group"),
         "failures": pc.cast(failing, pa.int64()), "errors": pc.cast(pc.is_valid(table.column("error")), pa.int64()),
-    }).group_by(["system", "group"]).aggregate([([], "count_all"), ("failures", "sum"), ("errors", "sum")])  # fmt: skip
+        "vacuous": pc.cast(table.column("vacuous"), pa.int64()),
+    }).group_by(["system", "group"]).aggregate([([], "count_all"), *((name, "sum") for name in _SUMS)])  # fmt: skip
     cells = {
-        (row["system"], row["group"]): Count(row["count_all"], row["failures_sum"], row["errors_sum"])
+        (row["system"], row["group"]): Count(row["count_all"], *(row[f"{name}_sum"] for name in _SUMS))
         for row in counted.to_pylist()
     }
     return Tally(

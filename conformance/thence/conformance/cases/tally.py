@@ -18,14 +18,26 @@ class Count:
         cases: all of them, one for each seed.
         failures: cases with a finding.
         errors: cases without an outcome: the runner raised, or the time limit passed.
+        vacuous: cases that passed and say nothing about the system.
     """
 
     cases: int = 0
     failures: int = 0
     errors: int = 0
+    vacuous: int = 0
 
     def __add__(self, other: Count) -> Count:
-        return Count(self.cases + other.cases, self.failures + other.failures, self.errors + other.errors)
+        return Count(
+            self.cases + other.cases,
+            self.failures + other.failures,
+            self.errors + other.errors,
+            self.vacuous + other.vacuous,
+        )
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether every case that has an outcome passed and says nothing."""
+        return 0 < self.vacuous == self.cases - self.errors
 
     @property
     def bound(self) -> float:
@@ -33,8 +45,14 @@ class Count:
         return failure_bound(self.cases - self.errors, self.failures)
 
     def to_json(self) -> dict[str, int]:
-        """JSON values."""
-        return {"cases": self.cases, "failures": self.failures, "errors": self.errors}
+        """JSON values; `vacuous` only where there are such cases."""
+        shown = {"cases": self.cases, "failures": self.failures, "errors": self.errors}
+        return {**shown, "vacuous": self.vacuous} if self.vacuous else shown
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Count:
+        """A count as `to_json` wrote it."""
+        return Count(int(value["cases"]), int(value["failures"]), int(value["errors"]), int(value.get("vacuous", 0)))
 
 
 Cell: TypeAlias = tuple[str, str]
@@ -125,7 +143,7 @@ class Tally:
     def from_json(value: Mapping[str, Any]) -> Tally:
         """A tally as `to_json` wrote it."""
         cells = {
-            (system, group): Count(int(of["cases"]), int(of["failures"]), int(of["errors"]))
+            (system, group): Count.from_json(of)
             for system, counts in value["systems"].items()
             for group, of in counts["groups"].items()
         }

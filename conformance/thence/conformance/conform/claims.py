@@ -84,6 +84,9 @@ class Plan:
             raise KeyboardInterrupt
         if report.vacuous and not report.failures:
             raise SubjectError(f"{self.subject.name} is not judged: {report.vacuous}")
+        for claim, why in report.untried.items():
+            if claim in self.claims and not report.failures:
+                raise SubjectError(f"{self.subject.name} is not judged: {claim}: {why}")
         if report.undecided:
             raise SubjectError(
                 f"{self.subject.name} is not replayed in {self.protocol}: in {counted(report.undecided, 'case')} there "

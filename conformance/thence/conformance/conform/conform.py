@@ -28,6 +28,7 @@ from thence.conformance.conform.outcomes import Reach, Shown
 from thence.conformance.conform.sampling import Sampling
 from thence.conformance.conform.stopping import PROGRESS_EVERY, PROGRESS_EVERY_S, Stopping
 from thence.conformance.conform.trials import Opposite, Trials
+from thence.conformance.conform.untried import untried
 from thence.conformance.harness.guide import DIRECTED
 from thence.conformance.harness.guided import NAME as GUIDED
 from thence.conformance.harness.shortening import SLOW, Counterexample
@@ -82,6 +83,7 @@ class Report:
         other_order: how many cases did what the protocol does in another order than its text, and the first.
         fields: the fields of the protocol's packets (`KIND.field`), and whether they were compared; None where the
             steps are not.
+        untried: the claims that no case could have refuted, each with the reason.
     """
 
     settings: Settings
@@ -106,6 +108,7 @@ class Report:
     notes: Mapping[FindingKind, Shown] = field(default_factory=dict)
     other_order: Shown | None = None
     fields: Mapping[str, bool] | None = None
+    untried: Mapping[Claim, str] = field(default_factory=dict)
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
@@ -193,6 +196,7 @@ def conform(
         trials.outcomes.notes,
         trials.outcomes.other_order,
         None if trials.fields is None else {name: name in trials.outcomes.compared for name in trials.fields},
+        untried(against, settings, outcomes.arrivals),
     )
 
 

@@ -31,6 +31,10 @@ _SHOWN_WITH_REPLAY: Final = 3
 """The same beside a replay in a protocol."""
 
 
+AT_ANY_TIME: Final = "nothing was delivered, and the protocol takes the inputs at any time"
+"""Why a recording says nothing in which there are only inputs that the protocol never refuses."""
+
+
 def judged(file: str, format_: str | None = None, against: ReferenceProtocol | None = None) -> Result:
     """The file, judged. Raises TraceError, also where it is no execution of the protocol's kind."""
     return _judged(file, lambda: read(file, format_, packed=against is None), against)
@@ -46,10 +50,13 @@ def _judged(name: str, reader: Callable[[], Trace], against: ReferenceProtocol |
     trace = reader()
     judgement = judge(trace.execution)
     result = _by_the_oracle(name, trace, judgement) if against is None else against.judged(name, trace, judgement)
-    inputs = against is not None and any(isinstance(event, Input) for event in trace.execution.events)
-    unknown = why_no_verdict(trace.header, happened=inputs or result.facts["detail"]["deliveries"] > 0)
+    delivers = result.facts["detail"]["deliveries"] > 0
+    taken = {event.name for event in trace.execution.events if isinstance(event, Input)}
+    refusable = against is not None and not against.guarded.isdisjoint(taken)
+    unknown = why_no_verdict(trace.header, happened=refusable or delivers)
     if result.verdict is Verdict.TESTED and unknown is not None:
-        facts = {**result.facts, "unknown": unknown}
+        at_any_time = against is not None and taken and not delivers and not refusable
+        facts = {**result.facts, "unknown": AT_ANY_TIME if at_any_time else unknown}
         result = replace(result, verdict=Verdict.UNKNOWN, expected=False, facts=facts)
     return replace(result, seconds=time.perf_counter() - started)
 
@@ -85,6 +92,12 @@ class ReferenceProtocol:
 
     name: str
     most_states: int = MOST_STATES
+
+    @property
+    def guarded(self) -> frozenset[str | None]:
+        """The inputs that the protocol takes at some times only."""
+        protocol = named_protocol(self.name)
+        return frozenset(handler.kind for handler in protocol.inputs if handler.guard is not None)
 
     def require(self) -> None:
         """Raises what `named_protocol` raises, before any recording is read."""

@@ -8,7 +8,8 @@ them, they mean that; a name with spaces or the like is a JSON string. Otherwise
 has news of another host delivers the latest event of that host, which thereby is a send. A message that comes late
 brings no news, so that clocks alone never show a violation: for that, the events have to be named, and the header of
 the trace has `inferred` where they are not. In a ShiViz log the own entry of a host goes up by one with each of its
-events, so a log that leaves events out is refused.
+events, so a log that leaves events out is refused; and so is one whose clocks contradict each other, or know of events
+that are not in it.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ def read_shiviz(text: str) -> Trace:
     entries = _ordered(list(_entries(text)))
     if not entries:
         raise LogError("there is no event in it")
+    _check_clocks(entries)
     header: dict[str, Any] = {"source": "ShiViz"}
     hosts = sorted({entry.host for entry in entries} | {host for entry in entries for host in entry.clock})
     recording = Recording(hosts)
@@ -148,6 +150,23 @@ def _ordered(entries: Sequence[_Entry]) -> list[_Entry]:
     return found
 
 
+def _check_clocks(entries: Sequence[_Entry]) -> None:
+    """A clock knows events of the log only, all that these knew, and all that its host knew before. None of these knew
+    the event itself. Raises: LogError."""
+    at = {(entry.host, entry.clock[entry.host]): entry for entry in entries}
+    for (host, own), entry in at.items():
+        for source in entry.clock.items():
+            if source[1] and source not in at:
+                raise LogError(f"line {entry.line}: event {source[1]} of {source[0]} is not in the log")
+        known = {source for source in entry.clock.items() if source[1] and source[0] != host}
+        for source in {*known, *({(host, own - 1)} if own > 1 else ())}:
+            earlier = at[source]
+            if earlier.clock.get(host, 0) >= own:
+                raise LogError(f"line {entry.line}: {host} knows line {earlier.line}, which knows this event already")
+            if any(count > entry.clock.get(other, 0) for other, count in earlier.clock.items()):
+                raise LogError(f"line {entry.line}: the clock of {host} leaves out what line {earlier.line} knew")
+
+
 def _spoken(recording: Recording, entry: _Entry) -> None:
     found = _OURS.match(entry.text)
     assert found is not None
@@ -191,9 +210,6 @@ def _inferred(recording: Recording, entries: Sequence[_Entry]) -> None:
     for key, entry in at.items():
         before = at[key[0], key[1] - 1].clock if key[1] > 1 else {}
         news = [(host, count) for host, count in entry.clock.items() if host != key[0] and count > before.get(host, 0)]
-        for source in news:
-            if source not in at:
-                raise LogError(f"line {entry.line}: event {source[1]} of {source[0]} is not in the log")
         direct = [
             source
             for source in news

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import MACHINE_PROPERTIES
+from thence.dsl.ir.observability import OF_DELIVERIES
 from thence.proofs.bounded.unrolling import unrolled
 from thence.proofs.logic.counting import has_counts
 from thence.proofs.logic.formula import Unsupported
@@ -19,12 +20,15 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.prover import refusal, refuted, statement_formula
 from thence.proofs.machine.reachability import Falsification, Searched, SearchScope, search
-from thence.proofs.machine.witness import witness
+from thence.proofs.machine.witness import one_delivery, witness
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverName
 from thence.spec.verdict import Level, Verdict
 from thence.spec.words import counted
+
+_DELIVERY = "a delivery"
+"""The name of the run in which a message is delivered, among those that are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ def check_machine(
         return {name: unknown(refused) for name in names}
     try:
         goals = {name: Falsification(statement_formula(machine, name)) for name in names}
+        if any(name in OF_DELIVERIES for name in names):
+            goals[_DELIVERY] = one_delivery(machine)
         searched = search(session, machine, goals, scopes=(reach.scope(),))
     except Unsupported as reason:
         return {name: unknown(str(reason)) for name in names}
@@ -83,6 +89,8 @@ def _assessment(session: ProofSession, machine: ir.Machine, name: str, searched:
     possible = witness(session, machine)
     if possible.run is None:
         return unknown(f"holds for nothing: {possible.missing}", facts)
+    if name in OF_DELIVERIES and _DELIVERY not in searched.runs:
+        return unknown(f"no run was found that delivers a message within {counted(reach.depth, 'step')}", facts)
     facts |= {"depth": reach.depth, "obligations": len(obligations), "decided_by": counts}
     said = f"no violation within {counted(reach.depth, 'step')}, with any number of processes and messages"
     return Assessment(Verdict.HOLDS, Level.L1, facts, said)

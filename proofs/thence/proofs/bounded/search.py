@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
 from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS, beyond_states, unobservable
-from thence.dsl.ir.properties import FAULT
+from thence.dsl.ir.properties import DELIVERED, FAULT
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.causality import Finding
 from thence.dsl.run.execute import Sent
@@ -159,7 +159,7 @@ def _judge_idle(attempt: _DeepeningSearch, goals: Collection[str]) -> None:
                 attempt.result.undecided.setdefault(name, NO_STEP)
     if not attempt.delivers:
         for name in goals:
-            if name in (*OF_DELIVERIES, *OF_NETWORK_SENDS) and name not in attempt.result.violations:
+            if name in (DELIVERED, *OF_DELIVERIES, *OF_NETWORK_SENDS) and name not in attempt.result.violations:
                 said = f"no run delivers a message within {counted(attempt.result.depth, 'step')}"
                 attempt.result.undecided.setdefault(name, said)
 

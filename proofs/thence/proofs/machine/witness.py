@@ -63,6 +63,11 @@ def two_deliveries(machine: ir.Machine) -> Falsification:
     return reaching(_moved("two deliveries", machine, (a, b), delivered=True))
 
 
+def one_delivery(machine: ir.Machine) -> Falsification:
+    """The goal: a message is delivered."""
+    return reaching(_moved("a delivery", machine, (ir.Variable("a", MESSAGE),), delivered=True))
+
+
 def _moved(name: str, machine: ir.Machine, messages: tuple[ir.Variable, ...], *, delivered: bool) -> ir.NamedFormula:
     """Messages of different processes were sent, or delivered too."""
     parts = [holds("sent", local(message)) for message in messages]

@@ -12,11 +12,11 @@ Thence = Callable[..., Any]
 
 
 def test_a_machine_of_any_size(thence: Thence) -> None:
-    found = thence("bmc", "mf", "buffers", "--depth", "3", "--property", "causal", "--json")
+    found = thence("bmc", "mf", "buffers", "--depth", "4", "--property", "causal", "--json")
     (result,) = found.object["results"]
     assert found.code == 0
     assert (result["kind"], result["verdict"], result["level"]) == ("machine", "holds", "L1")
-    assert result["bound"] == {"steps": 3} and result["depth"] == 3 and result["obligations"] == 4
+    assert result["bound"] == {"steps": 4} and result["depth"] == 4 and result["obligations"] == 5
 
 
 def test_a_mutant_of_a_machine(thence: Thence) -> None:
@@ -25,7 +25,9 @@ def test_a_mutant_of_a_machine(thence: Thence) -> None:
     assert found.code == 0 and set(results) == {"one_at_a_time", "fifo", "causal"}
     assert results["fifo"]["verdict"] == "refuted" and results["fifo"]["depth"] == 6
     shallow = thence("bmc", "mf", "does_not_wait", "--depth", "2", "--property", "fifo", "--json")
-    assert shallow.code == 1 and shallow.object["results"][0]["verdict"] == "holds"
+    assert shallow.code == 3 and shallow.object["results"][0]["verdict"] == "unknown"
+    deeper = thence("bmc", "mf", "does_not_wait", "--depth", "4", "--property", "fifo", "--json")
+    assert deeper.code == 1 and deeper.object["results"][0]["verdict"] == "holds"
 
 
 def test_a_protocol_in_a_scope(thence: Thence, tmp_path: Path) -> None:

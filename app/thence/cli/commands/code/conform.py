@@ -301,7 +301,7 @@ def _again(recorded: RecordedCase, limits: Limits, files: FailureFiles) -> Outpu
         "findings": [str(finding) for finding in outcome.findings],
     }
     if outcome.vacuous:
-        facts["unknown"] = "nothing was delivered"
+        facts["unknown"] = outcome.nothing
     verdict = Verdict.REFUTED if failed else Verdict.UNKNOWN if outcome.vacuous else Verdict.TESTED
     result = Result(
         "recorded case", "conform", recorded.system, verdict, Level.L0, verdict is Verdict.TESTED, 0.0, facts

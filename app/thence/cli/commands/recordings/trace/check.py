@@ -16,7 +16,7 @@ from thence.cli.readers.printing import FEW
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.cli.subjects import whose_lines
 from thence.conformance.recordings import listed
-from thence.conformance.replay.recordings import said_of
+from thence.conformance.replay.recordings import AT_ANY_TIME, said_of
 from thence.conformance.traces.following import PAUSE_S, Following
 from thence.spec.events import printable
 from thence.spec.verdict import Verdict
@@ -184,7 +184,8 @@ def _line(result: Recording) -> str:
     wrong += ["phantom"] * bool(facts["detail"]["phantoms"])
     said = ", ".join(wrong) or "causal, FIFO, all delivered once"
     if not wrong and not facts["detail"]["deliveries"]:
-        said = "nothing was delivered: no verdict"
+        said = AT_ANY_TIME if facts.get("unknown") == AT_ANY_TIME else "nothing was delivered"
+        said += ": no verdict" if result.verdict is Verdict.UNKNOWN else ""
     elif not wrong and result.verdict is Verdict.UNKNOWN and facts.get("conforms") != "unknown":
         said = facts["unknown"]
     if "conforms" in facts:
