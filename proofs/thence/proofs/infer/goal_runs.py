@@ -11,6 +11,7 @@ from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.finite_runs import GOAL_SECONDS, FiniteRuns
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.universe import Fitting
 
 REACHED: Mapping[str, int] = {"process": 3, "message": 3}
 TWO: Mapping[str, int] = {"process": 2, "message": 2}
@@ -27,12 +28,14 @@ class GoalRuns:
     Args:
         goals: closed formulas.
         budget: of this process alone.
+        fitting: sizes that the axioms allow.
     """
 
-    def __init__(self, machine: ir.Machine, goals: Sequence[ir.Expr], budget: Budget) -> None:
+    def __init__(self, machine: ir.Machine, goals: Sequence[ir.Expr], budget: Budget, fitting: Fitting) -> None:
         self.process = SolverProcess(budget)
         self._machine = machine
         self._goals = goals
+        self._two, self._reached = fitting(TWO), fitting(REACHED)  # solvers are asked here, not in the thread
         self._executor = ThreadPoolExecutor(1)
         self._found = self._executor.submit(self._search)
 
@@ -58,13 +61,13 @@ class GoalRuns:
         return self._found.result()
 
     def _search(self) -> tuple[FiniteRuns, tuple[int, TransitionRun] | None]:
-        first = [(TWO, DEPTHS[0])] if self._machine.sorts else []
-        for universe, depth in (*first, *((REACHED, depth) for depth in DEPTHS)):
+        first = [(self._two, DEPTHS[0])] if self._machine.sorts else []
+        for universe, depth in (*first, *((self._reached, depth) for depth in DEPTHS)):
             runs = FiniteRuns(self._machine, universe, depth, self.process)
             for number, goal in enumerate(self._goals):
                 run = None if runs.late else runs.violation(goal, GOAL_SECONDS)
                 if run is not None:
                     return runs, (number, run)
-            if not runs.late and universe is REACHED:
+            if not runs.late and universe is self._reached:
                 break
         return runs, None

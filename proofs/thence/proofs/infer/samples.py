@@ -23,6 +23,13 @@ from thence.proofs.machine.universe import universe_of
 from thence.proofs.solving.finite_models import Problem
 from thence.proofs.solving.session import ProofSession
 
+SAMPLED: tuple[Mapping[str, int], ...] = (
+    {"process": 3, "message": 3},
+    {"process": 2, "message": 4},
+    {"process": 3, "message": 4},
+)
+"""The universes of random runs. Sorts of the machine's own get as many elements as there are messages."""
+
 STARTS = 40
 """Number of different initial states that are tried to be found where axioms restrict them."""
 
