@@ -15,11 +15,15 @@ from thence.proofs.machine.universe import Fitting
 
 REACHED: Mapping[str, int] = {"process": 3, "message": 3}
 TWO: Mapping[str, int] = {"process": 2, "message": 2}
-DEPTHS = (12, 8, 5)
+DEPTHS = {12: GOAL_SECONDS, 8: GOAL_SECONDS / 2, 5: GOAL_SECONDS / 4}
 """The universes and lengths of the runs that refute goals, and clauses: the longest that a solver can search in time.
 
-With many sorts these are short, so a machine with sorts of its own is first searched with two elements of each.
+With many sorts these are short, so a machine with sorts of its own is first searched with two elements of each. Where
+the longer ones take too long, less time is given to the shorter ones: the search for clauses waits.
 """
+
+SHARE = 0.25
+"""So much of the time that is left one question gets at most: its effort may take several times as long."""
 
 
 class GoalRuns:
@@ -61,11 +65,12 @@ class GoalRuns:
         return self._found.result()
 
     def _search(self) -> tuple[FiniteRuns, tuple[int, TransitionRun] | None]:
-        first = [(self._two, DEPTHS[0])] if self._machine.sorts else []
+        first = [(self._two, max(DEPTHS))] if self._machine.sorts else []
         for universe, depth in (*first, *((self._reached, depth) for depth in DEPTHS)):
             runs = FiniteRuns(self._machine, universe, depth, self.process)
             for number, goal in enumerate(self._goals):
-                run = None if runs.late else runs.violation(goal, GOAL_SECONDS)
+                seconds = min(DEPTHS[depth], SHARE * self.process.budget.left)
+                run = None if runs.late else runs.violation(goal, seconds)
                 if run is not None:
                     return runs, (number, run)
             if not runs.late and universe is self._reached:

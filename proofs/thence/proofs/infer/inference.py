@@ -48,7 +48,7 @@ from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import smallest, without_detours
-from thence.proofs.machine.universe import Fitting, uneven
+from thence.proofs.machine.universe import Fitting, distinct, uneven
 from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
@@ -324,8 +324,8 @@ class _Search:
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
         proposals = self._proposals(self._vocabulary(reasons=False), [])
         search = Strengthening(proposals, [], self._goals(), [], self._noted)
-        for universe in INDUCTIVE:
-            search.finite.append(FiniteSteps(machine, self.fitting(universe), facts, process))
+        for size in distinct(machine, map(self.fitting, INDUCTIVE)):
+            search.finite.append(FiniteSteps(machine, size, facts, process))
             if not search.is_closed:
                 return None
         left = self._failed({}, HASTY_MS)
@@ -377,7 +377,8 @@ class _Search:
         self._look()
         proposals = self._proposals(vocabulary, samplers)
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        first, *wider = [FiniteSteps(machine, self.fitting(universe), facts, process) for universe in INDUCTIVE]
+        sizes = distinct(machine, map(self.fitting, INDUCTIVE))
+        first, *wider = [FiniteSteps(machine, size, facts, process) for size in sizes]
         search = Strengthening(proposals, [first], goals, [], self._noted, largest=[first, *wider][-1])
         search.may_be_loose = self._is_last
         if self._ask is not None:

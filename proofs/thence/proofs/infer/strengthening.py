@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Candidate, Cost, Ended, Lost
 from thence.proofs.infer.budget import Budget
-from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, generalized, linked, rows_of
+from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, excluding, generalized, linked, rows_of
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.samples import Sampler
@@ -101,7 +101,8 @@ class Proposals:
     def __post_init__(self) -> None:
         self.learnt = [state for sampler in self.samplers for state in sampler.samples.states[:FIRST]]
         self.first = len(self.learnt)
-        stated = determined(self.vocabulary.symbols, self.vocabulary.names)
+        own = self.vocabulary.symbols, self.vocabulary.names
+        stated = (*determined(*own), *excluding(*own))
         self.unique = [clause for clause in stated if self.refusal(clause.formula) is None]
 
     def level(self, variables: int) -> list[Rows]:

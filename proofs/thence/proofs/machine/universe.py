@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 
@@ -10,7 +10,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import PROCESS
 from thence.proofs.logic.formula import Unsupported, children
 from thence.proofs.machine.obligations import signature_of
-from thence.proofs.machine.transitions import symbols
+from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.solving.finite_models import Problem, full_universe
 from thence.proofs.solving.session import ProofSession
 
@@ -33,6 +33,30 @@ def universe_of(machine: ir.Machine, size: Mapping[str, int]) -> dict[str, int]:
     own = {sort.name: size.get(sort.name, size.get("message", 1)) for sort in machine.sorts}
     whole = {**size, **own}
     return {**whole, **full_universe(signature_of(machine), whole)}
+
+
+def distinct(machine: ir.Machine, sizes: Iterable[Mapping[str, int]]) -> tuple[Mapping[str, int], ...]:
+    """The sizes without those that differ from one before only in processes or messages of which nothing is said."""
+    used = _used(machine)
+    first: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}
+    for size in sizes:
+        whole = universe_of(machine, size)
+        first.setdefault(tuple((name, number) for name, number in sorted(whole.items()) if name in used), size)
+    return tuple(first.values())
+
+
+def _used(machine: ir.Machine) -> set[str]:
+    """The machine's own sorts, and what else symbols, transitions and formulas speak of."""
+    every = actions(machine)
+    formulas = [each.body for each in (*machine.axioms, *machine.invariants)]
+    formulas += [guard.body for action in every for guard in action.guards]
+    formulas += [update.value for action in every for update in action.updates]
+    own = {str(type_) for symbol in symbols(machine) for type_ in (symbol.result, *(p.type for p in symbol.parameters))}
+    own |= {str(parameter.type) for action in every for parameter in action.parameters}
+    own |= {str(bound.type) for formula in formulas for bound in _bound(formula)}
+    return (
+        own | {sort.name for sort in machine.sorts} | ({"process", "message"} if machine.delivery != "off" else set())
+    )
 
 
 @dataclass(slots=True)
@@ -98,9 +122,8 @@ def uneven(machine: ir.Machine) -> Iterator[Mapping[str, int]]:
 
     A lock that lets in as many as it has levels excludes all but one where threads and levels are equally many.
     """
-    used = {parameter.type for symbol in symbols(machine) for parameter in symbol.parameters}
     names = [sort.name for sort in machine.sorts]
-    if PROCESS in used and machine.delivery == "off":
+    if machine.delivery == "off" and PROCESS.name in _used(machine):
         names.append(PROCESS.name)
     if len(names) > 1:
         for one in names:
