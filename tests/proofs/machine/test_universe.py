@@ -9,7 +9,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load_bytes
-from thence.proofs.machine.universe import MORE, Fitting, uneven, universe_of
+from thence.proofs.machine.universe import MORE, Fitting, distinct, uneven, universe_of
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -70,3 +70,9 @@ def test_what_no_universe_allows_stays_as_it_is() -> None:
 def test_uneven_universes_have_many_of_one_sort_or_few() -> None:
     found = [(size["lamp"], size["room"]) for size in uneven(machine_of(""))]
     assert found == [(4, 2), (2, 3), (2, 4), (3, 2)]
+
+
+def test_sizes_that_differ_in_nothing_that_is_used_are_one() -> None:
+    sizes = [{"process": 2, "message": 3}, {"process": 3, "message": 3}, {"process": 2, "message": 2}]
+    assert distinct(machine_of(""), sizes) == (sizes[0], sizes[2])
+    assert distinct(machine_of("  axiom many: exists p, q: process. p != q\n"), sizes) == tuple(sizes)

@@ -36,7 +36,7 @@ from thence.proofs.infer.kept import (
 from thence.proofs.infer.naming import name_of, names_of
 from thence.proofs.infer.open_steps import SOLVER_MS, Open, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
-from thence.proofs.infer.samples import SAMPLED, Sampler, violated_in
+from thence.proofs.infer.samples import SAMPLED, Sampler, few, violated_in
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
 from thence.proofs.infer.vocabulary import Vocabulary, shown_rows, vocabulary_of
@@ -48,7 +48,7 @@ from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import smallest, without_detours
-from thence.proofs.machine.universe import Fitting, distinct, uneven
+from thence.proofs.machine.universe import Fitting, distinct
 from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
@@ -59,9 +59,6 @@ Note = Callable[[str], None]
 
 STATES = 800
 """Samples of each universe."""
-
-FEW_STATES = 150
-"""Samples of each universe with more elements of one sort than of others."""
 
 HASTY_MS = 1_000
 """Time limit of a solver for one obligation where it is asked whether the file lacks anything."""
@@ -279,7 +276,10 @@ class _Search:
         self._goal_runs, self._budget = goal_runs, process.budget
         self._session = replace(self._session, note=lambda *_: process.budget.check())
         try:
-            return self._attempts(process)
+            found = self._attempts(process)
+            if not found.proved and found.refuted is None:
+                self._runs(goal_runs.violation())
+            return found
         except _Violated as violated:
             return self._refuted(violated.goal, violated.run)
 
@@ -355,14 +355,17 @@ class _Search:
         if self._goal_runs.is_done:
             self._runs()
 
-    def _runs(self) -> FiniteRuns:
+    def _runs(self, violation: tuple[int, TransitionRun] | None = None) -> FiniteRuns:
         """The runs in which clauses are looked at.
 
         Raises: _Violated where one violates a goal; Unsupported; OutOfTime.
         """
-        runs, violation = self._goal_runs.wait()
-        if violation is not None:
-            number, run = violation
+        runs, first = self._goal_runs.wait()
+        if first is None and self._goal_runs.is_done:
+            violation = self._goal_runs.violation()
+        found = first or violation
+        if found is not None:
+            number, run = found
             raise _Violated(self._goals()[number], run)
         return runs
 
@@ -477,15 +480,11 @@ class _Search:
             sampler.more(STATES - there if same else STATES, lambda: budget.left <= 0)
         return self._samplers
 
-    def _few(self, size: Mapping[str, int]) -> Sampler:
-        sampler = Sampler(self._session, self._machine, self.fitting(size), self._limits.seed)
-        budget = self._budget
-        sampler.more(FEW_STATES, lambda: budget.left <= 0)
-        return sampler
-
     def _violated(self, samplers: Sequence[Sampler]) -> Inference | None:
         """A goal that is false in a sample, or in one of a few runs in universes with more elements of some sorts."""
-        others = [] if self._first else [self._few(size) for size in uneven(self._machine)]
+        others = (
+            [] if self._first else few(self._session, self.fitting, self._limits.seed, lambda: self._budget.left <= 0)
+        )
         for goal in self._goals():
             for sampler in (*samplers, *others):
                 try:
