@@ -383,7 +383,7 @@ class _Search:
         sizes = distinct(machine, map(self.fitting, INDUCTIVE))
         first, *wider = [FiniteSteps(machine, size, facts, process) for size in sizes]
         search = Strengthening(proposals, [first], goals, [], self._noted, largest=[first, *wider][-1])
-        search.may_be_loose = self._is_last
+        search.may_be_loose, search.look = self._is_last, self._look
         if self._ask is not None:
             search.ask = lambda goal, lost, candidates: self._asked(search, goal, lost, candidates)
         self._begin(search, reasons=reasons)

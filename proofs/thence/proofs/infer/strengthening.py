@@ -175,7 +175,8 @@ class Strengthening:
     `dead` has the clauses that were given up; `undenied` those of them that are lost from a state which no clause over
     `most_variables` variables denies. `must` has those of the others that deny states of larger universes: whether one
     can do without these, no universe here says. Where a goal is stuck, and `may_be_loose`, clauses get `loose`: they
-    may say of different elements what nothing else connects.
+    may say of different elements what nothing else connects. `look` is called before a clause is looked at, and may
+    raise: a run against a goal may have been found meanwhile.
     """
 
     proposals: Proposals
@@ -184,6 +185,7 @@ class Strengthening:
     assumed: list[ir.Expr]
     note: Callable[[str], None]
     runs: FiniteRuns | None = None
+    look: Callable[[], None] = lambda: None
     base: dict[ir.Expr, Clause] = field(default_factory=dict)
     wanted: dict[ir.Expr, Clause] = field(default_factory=dict)
     must: dict[ir.Expr, Clause] = field(default_factory=dict)
@@ -260,6 +262,7 @@ class Strengthening:
 
     def _refuted(self, clause: Clause, seconds: float = HASTY_S) -> bool:
         """Whether a sample or a run makes the clause false; the templates learn from it."""
+        self.look()
         if self.proposals.is_stale(clause.formula):
             return True
         refuser = self.proposals.refusal(clause.formula)
