@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 from tests.proofs.machine.against_execution.drawn_structures import arbitrary
@@ -11,7 +12,7 @@ from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Sort
 from thence.dsl.write.show import show_expression
-from thence.proofs.infer.clauses import DETERMINED_OVER, Clause, clause_of, determined, generalized
+from thence.proofs.infer.clauses import DETERMINED_OVER, Clause, clause_of, determined, excluding, generalized
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import local
 from thence.proofs.logic.structure import Structure, evaluate
@@ -70,6 +71,26 @@ def test_that_arguments_determine_another_is_what_the_table_says(specify: Specif
     assert true > 20 and false > 20
 
 
+def test_that_relations_exclude_each_other_is_what_the_tables_say(specify: Specify) -> None:
+    (machine,) = specify(VOTES).machines
+    clauses = list(excluding(symbols(machine), {"n"}))
+    # one argument of `knows` is one of the two nodes of `vote`; with both there are too few variables
+    assert len({clause.formula for clause in clauses}) == len(clauses) == 4
+    true = false = 0
+    for state in states(machine, 60):
+        for clause in clauses:
+            (one, _), (other, _) = clause.literals
+            assert isinstance(one, ir.Apply) and isinstance(other, ir.Apply) and len(clause.variables) == 4
+            (shared,) = [
+                pair for pair in product(range(3), range(2)) if one.arguments[pair[0]] == other.arguments[pair[1]]
+            ]
+            rows = [[key for key, holds in state.tables[each.symbol].items() if holds] for each in (one, other)]
+            said = all(key[shared[0]] != row[shared[1]] for key in rows[0] for row in rows[1])
+            assert bool(evaluate(clause.formula, state, {})) == said
+            true, false = true + said, false + (not said)
+    assert true > 10 and false > 20
+
+
 MAIL = """
 machine mail:
   relation box(p: process, m: message)
@@ -89,6 +110,7 @@ def test_messages_are_not_said_to_be_the_same(specify: Specify) -> None:
     own = [each for each in symbols(machine) if each.name in ("box", "flag")]
     said = {shown(clause) for clause in determined(own, set())}
     assert said == {"flag(p) flag(q) p = q", "box(p, a) box(q, a) p = q"}
+    assert not list(excluding(own, set()))
 
 
 def test_nothing_is_said_more_generally_of_messages() -> None:

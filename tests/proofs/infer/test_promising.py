@@ -12,9 +12,9 @@ from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.find import specification
 from thence.proofs.infer.budget import Budget
-from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
+from thence.proofs.infer.finite_steps import INDUCTIVE, FiniteSteps, Precondition
 from thence.proofs.infer.goals import about_states, hidden, stated_goals
-from thence.proofs.infer.inference import INDUCTIVE, Aids, Limits, beginning, infer, with_conjuncts
+from thence.proofs.infer.inference import Aids, Limits, beginning, infer, with_conjuncts
 from thence.proofs.infer.promising import Guess, promising
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.machine.prover import prove_machine

@@ -1,4 +1,4 @@
-"""Runs without detours: what is left reaches the goal, and no step of it can be left out, nor any two."""
+"""Runs without detours: what is left reaches the goal, and without any step or two, or a few in a row, it does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from thence.dsl.load import load_bytes
 from thence.proofs.machine.reachability import Falsification, TransitionRun
-from thence.proofs.machine.smallest_run import SHORT, without_detours
+from thence.proofs.machine.smallest_run import ROUND, SHORT, without_detours
 from thence.proofs.machine.transitions import actions, initial
 
 TEXT = """machine doors:
@@ -73,5 +73,6 @@ def test_nothing_can_be_left_out(seed: int) -> None:
     assert is_way(short) and set(short) <= set(steps)
     numbers = range(len(short))
     assert len(short) <= SHORT
-    for gone in (*combinations(numbers, 1), *combinations(numbers, 2)):
+    rounds = [numbers[first : first + length] for length in range(3, ROUND + 1) for first in numbers[: 1 - length]]
+    for gone in (*combinations(numbers, 1), *combinations(numbers, 2), *rounds):
         assert not is_way([step for at, step in enumerate(short) if at not in gone])

@@ -10,11 +10,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import log2
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
 from thence.proofs.infer.orders import as_premise, compares_variables
 from thence.proofs.infer.reasons import denied, operands, parts
 from thence.proofs.infer.vocabulary import Template, cost, variables_of
@@ -42,6 +42,12 @@ ATTEMPTS = 8
 
 DETERMINED_OVER = 5
 """Limit on the variables of the clause that some arguments of a relation determine another one."""
+
+EXCLUDING_OVER = (4, 5)
+"""The clauses that two relations exclude each other have so many variables, at least and at most."""
+
+EXCLUDING = 120
+"""Limit on these clauses."""
 
 
 def _placed(atom: ir.Expr) -> set[str]:
@@ -204,6 +210,42 @@ def determined(symbols: Iterable[ir.Symbol], taken: Collection[str]) -> Iterator
                 both = [(ir.Apply(BOOL, symbol.name, tuple(each)), False) for each in (one, other)]
                 found.append(Clause(variables, (*both, (equal(one[last], other[last]), True)), apart=False))
     return iter(sorted(found, key=lambda clause: len(clause.variables)))
+
+
+def excluding(symbols: Iterable[ir.Symbol], taken: Collection[str]) -> Iterator[Clause]:
+    """That two relations exclude each other where they have some arguments in common, `not (R(x, y) and S(x, z))`, for
+    all values of the variables; those with the most variables, which say most, first.
+
+    Only those with more variables than templates have at first. Messages are not spoken of, as in `determined`.
+    """
+    relations = [each for each in symbols if each.result == BOOL and MESSAGE not in _sorts(each)]
+    found: dict[Clause, None] = {}
+    for one, other in combinations(relations, 2):
+        for matched in _matchings(_sorts(one), _sorts(other)):
+            own = [sort for at, sort in enumerate(_sorts(other)) if at not in matched]
+            if EXCLUDING_OVER[0] <= len(one.parameters) + len(own) <= EXCLUDING_OVER[1]:
+                variables = variables_of([*_sorts(one), *own], taken)
+                rest = iter(variables[len(one.parameters) :])
+                first = tuple(local(each) for each in variables[: len(one.parameters)])
+                second = tuple(
+                    first[matched[at]] if at in matched else local(next(rest)) for at in range(len(other.parameters))
+                )
+                literals = ((ir.Apply(BOOL, one.name, first), False), (ir.Apply(BOOL, other.name, second), False))
+                found[Clause(variables, literals, apart=False)] = None
+    return iter(sorted(found, key=lambda clause: -len(clause.variables))[:EXCLUDING])
+
+
+def _sorts(symbol: ir.Symbol) -> list[Type]:
+    return [parameter.type for parameter in symbol.parameters]
+
+
+def _matchings(one: Sequence[Type], other: Sequence[Type]) -> Iterator[dict[int, int]]:
+    """The places of the second that have an argument in common with the first, each with its place there; some have."""
+    choices = [[None, *(place for place, sort in enumerate(one) if sort == own)] for own in other]
+    for chosen in product(*choices):
+        matched = {at: place for at, place in enumerate(chosen) if place is not None}
+        if matched and len(set(matched.values())) == len(matched):
+            yield matched
 
 
 def generalized(clause: Clause, taken: Collection[str]) -> Iterator[Clause]:

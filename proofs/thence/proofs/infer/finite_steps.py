@@ -20,6 +20,9 @@ from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.machine.universe import universe_of
 from thence.proofs.solving.finite_models import Model
 
+INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"process": 3, "message": 3})
+"""The universes of finite induction: a larger one once a smaller one has nothing more to say."""
+
 NUMBERS_BELOW = 8
 """Bound on the numbers of a state before a step."""
 

@@ -20,7 +20,7 @@ from thence.proofs.infer.asking import Answer, Ask, Candidate, Ended, Judging, L
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.clauses import Clause
 from thence.proofs.infer.finite_runs import FiniteRuns
-from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
+from thence.proofs.infer.finite_steps import INDUCTIVE, FiniteSteps, Precondition
 from thence.proofs.infer.goal_runs import GoalRuns
 from thence.proofs.infer.goals import about_states, closed, goals_of, may_deliver_unsent, stated_goals
 from thence.proofs.infer.kept import (
@@ -36,7 +36,7 @@ from thence.proofs.infer.kept import (
 from thence.proofs.infer.naming import name_of, names_of
 from thence.proofs.infer.open_steps import SOLVER_MS, Open, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
-from thence.proofs.infer.samples import Sampler, violated_in
+from thence.proofs.infer.samples import SAMPLED, Sampler, few, violated_in
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Goal, Proposals, Strengthening, Stuck
 from thence.proofs.infer.vocabulary import Vocabulary, shown_rows, vocabulary_of
@@ -48,6 +48,7 @@ from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.reachability import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import smallest, without_detours
+from thence.proofs.machine.universe import Fitting, distinct
 from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
@@ -56,18 +57,8 @@ from thence.spec.verdict import Verdict
 
 Note = Callable[[str], None]
 
-SAMPLED: tuple[Mapping[str, int], ...] = (
-    {"process": 3, "message": 3},
-    {"process": 2, "message": 4},
-    {"process": 3, "message": 4},
-)
-"""The universes of random runs."""
-
 STATES = 800
 """Samples of each universe."""
-
-INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"process": 3, "message": 3})
-"""The universes of finite induction: a larger one once a smaller one has nothing more to say."""
 
 HASTY_MS = 1_000
 """Time limit of a solver for one obligation where it is asked whether the file lacks anything."""
@@ -224,7 +215,7 @@ def _inferred(
     search = _Search(session, stated, limits, note, aids)
     with (
         SolverProcess(budget) as process,
-        GoalRuns(stated, search.closed_goals, budget.part(limits.seconds)) as goal_runs,
+        GoalRuns(stated, search.closed_goals, budget.part(limits.seconds), search.fitting) as goal_runs,
     ):
         try:
             found = search.run(process, goal_runs)
@@ -264,6 +255,7 @@ class _Search:
     def __init__(self, session: ProofSession, machine: ir.Machine, limits: Limits, note: Note, aids: Aids) -> None:
         self._session = session
         self._machine = machine
+        self.fitting = Fitting(session, machine)
         self._limits = limits
         self._note = note
         self._earlier = aids.kept
@@ -284,7 +276,10 @@ class _Search:
         self._goal_runs, self._budget = goal_runs, process.budget
         self._session = replace(self._session, note=lambda *_: process.budget.check())
         try:
-            return self._attempts(process)
+            found = self._attempts(process)
+            if not found.proved and found.refuted is None:
+                self._runs(goal_runs.violation())
+            return found
         except _Violated as violated:
             return self._refuted(violated.goal, violated.run)
 
@@ -329,8 +324,8 @@ class _Search:
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
         proposals = self._proposals(self._vocabulary(reasons=False), [])
         search = Strengthening(proposals, [], self._goals(), [], self._noted)
-        for universe in INDUCTIVE:
-            search.finite.append(FiniteSteps(machine, universe, facts, process))
+        for size in distinct(machine, map(self.fitting, INDUCTIVE)):
+            search.finite.append(FiniteSteps(machine, size, facts, process))
             if not search.is_closed:
                 return None
         left = self._failed({}, HASTY_MS)
@@ -360,14 +355,17 @@ class _Search:
         if self._goal_runs.is_done:
             self._runs()
 
-    def _runs(self) -> FiniteRuns:
+    def _runs(self, violation: tuple[int, TransitionRun] | None = None) -> FiniteRuns:
         """The runs in which clauses are looked at.
 
         Raises: _Violated where one violates a goal; Unsupported; OutOfTime.
         """
-        runs, violation = self._goal_runs.wait()
-        if violation is not None:
-            number, run = violation
+        runs, first = self._goal_runs.wait()
+        if first is None and self._goal_runs.is_done:
+            violation = self._goal_runs.violation()
+        found = first or violation
+        if found is not None:
+            number, run = found
             raise _Violated(self._goals()[number], run)
         return runs
 
@@ -382,9 +380,10 @@ class _Search:
         self._look()
         proposals = self._proposals(vocabulary, samplers)
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
+        sizes = distinct(machine, map(self.fitting, INDUCTIVE))
+        first, *wider = [FiniteSteps(machine, size, facts, process) for size in sizes]
         search = Strengthening(proposals, [first], goals, [], self._noted, largest=[first, *wider][-1])
-        search.may_be_loose = self._is_last
+        search.may_be_loose, search.look = self._is_last, self._look
         if self._ask is not None:
             search.ask = lambda goal, lost, candidates: self._asked(search, goal, lost, candidates)
         self._begin(search, reasons=reasons)
@@ -466,14 +465,14 @@ class _Search:
         return stated_goals(self._machine)
 
     def _sampled(self, vocabulary: Vocabulary) -> list[Sampler]:
-        machine = self._machine
+        machine, seed = self._machine, self._limits.seed
         shows = shown_rows(machine, vocabulary)
         budget = self._budget.part(min(self._budget.seconds, self._budget.spent + SHOTS * self._limits.seconds))
         kept = () if self._earlier is None else self._earlier.samples
         same = self._earlier is not None and self._earlier.machine == digest(machine)
         for number, universe in enumerate(SAMPLED[len(self._samplers) :], len(self._samplers)):
             self._note(f"random runs, universe {number + 1} of {len(SAMPLED)}")
-            sampler = Sampler(self._session, machine, universe, self._limits.seed + number, shows)
+            sampler = Sampler(self._session, machine, self.fitting(universe), seed + number, shows)
             self._samplers.append(sampler)
             there = restore(sampler, machine, kept)
             if kept:
@@ -482,9 +481,12 @@ class _Search:
         return self._samplers
 
     def _violated(self, samplers: Sequence[Sampler]) -> Inference | None:
-        """A goal that is false in a sample."""
+        """A goal that is false in a sample, or in one of a few runs in universes with more elements of some sorts."""
+        others = (
+            [] if self._first else few(self._session, self.fitting, self._limits.seed, lambda: self._budget.left <= 0)
+        )
         for goal in self._goals():
-            for sampler in samplers:
+            for sampler in (*samplers, *others):
                 try:
                     number = violated_in(closed(self._machine, goal), sampler.samples)
                 except Unsupported as reason:
@@ -592,7 +594,7 @@ class _Search:
 
         Raises: OutOfTime.
         """
-        model = model_against(self._session.within(self._budget.at_most(SOLVER_MS)), discharge, held)
+        model = model_against(self.fitting, discharge, self._budget.at_most(SOLVER_MS), held)
         self._budget.check()
         return None if model is None else model.structure
 

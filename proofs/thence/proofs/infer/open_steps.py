@@ -19,6 +19,7 @@ from thence.proofs.machine.obligations import (
     preservations,
 )
 from thence.proofs.machine.transitions import Action
+from thence.proofs.machine.universe import Fitting
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.finite_models import Model, negated_obligation
 from thence.proofs.solving.session import ProofSession
@@ -67,16 +68,17 @@ def is_kept(session: ProofSession, machine: ir.Machine, formula: ir.Expr, known:
     return all(each.proved for each in done)
 
 
-def model_against(session: ProofSession, discharge: Discharge, held: Iterable[ir.Expr] = ()) -> Model | None:
+def model_against(fitting: Fitting, discharge: Discharge, limit_ms: int, held: Iterable[ir.Expr] = ()) -> Model | None:
     """A state of a larger universe from which the goal of the obligation is lost, and the arguments of the step.
 
     In this state the formulas `held` are true, too.
     """
+    sizes = [fitting(size) for size in LARGER]
     problem = negated_obligation(discharge.obligation)
     more = tuple(ir.NamedFormula("held", formula) for formula in held)
     problem = replace(problem, formulas=(*problem.formulas, *more))
     try:
-        return session.within(SOLVER_MS).find_model(problem, LARGER, least=False).model
+        return fitting.session.within(limit_ms).find_model(problem, sizes, least=False).model
     except Unsupported:
         return None
 
@@ -84,9 +86,10 @@ def model_against(session: ProofSession, discharge: Discharge, held: Iterable[ir
 def lost(session: ProofSession, machine: ir.Machine) -> str:
     """A step that loses a conjunct of the machine, or an obligation that no solver proves; or nothing."""
     left = open_steps(session, machine, SOLVER_MS)
+    fitting = Fitting(session, machine)
     for each in left:
         if each.preservation is not None and each.preservation.action is not None:
-            model = model_against(session, each.discharge)
+            model = model_against(fitting, each.discharge, SOLVER_MS)
             if model is not None:
                 goal, action = each.preservation.conjunct, each.preservation.action
                 return step_text(machine, conjuncts(machine), goal, action, model)

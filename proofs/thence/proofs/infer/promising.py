@@ -17,17 +17,18 @@ from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.clauses import Clause, clause_from
-from thence.proofs.infer.finite_steps import FiniteSteps
+from thence.proofs.infer.finite_steps import INDUCTIVE, FiniteSteps
 from thence.proofs.infer.goal_runs import GoalRuns
 from thence.proofs.infer.goals import about_states, closed, hidden, stated_goals
-from thence.proofs.infer.inference import HASTY_MS, INDUCTIVE, SAMPLED, SHOTS, STATES, Limits, with_conjuncts
+from thence.proofs.infer.inference import HASTY_MS, SHOTS, STATES, Limits, with_conjuncts
 from thence.proofs.infer.open_steps import open_steps
 from thence.proofs.infer.reasons import come_first
-from thence.proofs.infer.samples import Sampler
+from thence.proofs.infer.samples import SAMPLED, Sampler
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Proposals, Strengthening
 from thence.proofs.infer.vocabulary import shown_rows, vocabulary_of
 from thence.proofs.logic.formula import Unsupported
+from thence.proofs.machine.universe import Fitting
 from thence.proofs.solving.session import ProofSession
 
 TRIAL_SHARE = 0.1
@@ -57,8 +58,13 @@ def promising(
     of_runs = budget.part(limits.seconds)
     fewest = len(names)
     stated = [closed(goals, goal) for goal in stated_goals(goals)]
-    with SolverProcess(budget) as process, GoalRuns(goals, stated, of_runs) as runs, suppress(OutOfTime, Unsupported):
-        for left, clauses in _Narrowing(session, goals, limits, note).sets(process, runs, own):
+    narrowing = _Narrowing(session, goals, limits, note, Fitting(session, goals))
+    with (
+        SolverProcess(budget) as process,
+        GoalRuns(goals, stated, of_runs, narrowing.fitting) as runs,
+        suppress(OutOfTime, Unsupported),
+    ):
+        for left, clauses in narrowing.sets(process, runs, own):
             if len(left) < fewest:
                 fewest = len(left)
                 given = tuple(name for name in names if name in left)
@@ -82,6 +88,7 @@ class _Narrowing:
     machine: ir.Machine
     limits: Limits
     note: Callable[[str], None]
+    fitting: Fitting
 
     def sets(
         self, process: SolverProcess, runs: GoalRuns, own: Mapping[str, Clause]
@@ -92,7 +99,7 @@ class _Narrowing:
         goals = stated_goals(machine)
         stated = [closed(machine, goal) for goal in goals]
         vocabulary = vocabulary_of(machine, stated, reasons=come_first(machine))
-        first, *wider = [FiniteSteps(machine, universe, facts, process) for universe in INDUCTIVE]
+        first, *wider = [FiniteSteps(machine, self.fitting(universe), facts, process) for universe in INDUCTIVE]
         budget = process.budget
         proposals = Proposals(machine, vocabulary, [], random.Random(self.limits.seed), budget)
         search = Strengthening(proposals, [first, *wider], goals, [], self.note, largest=wider[-1])
@@ -154,7 +161,9 @@ class _Narrowing:
         budget = whole.part(whole.spent + SHOTS * self.limits.seconds)
         samplers = []
         for number, universe in enumerate(SAMPLED):
-            samplers.append(Sampler(self.session, self.machine, universe, self.limits.seed + number, shows))
+            samplers.append(
+                Sampler(self.session, self.machine, self.fitting(universe), self.limits.seed + number, shows)
+            )
             samplers[-1].more(STATES, lambda: budget.left <= 0)
         return samplers
 

@@ -19,9 +19,19 @@ from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.steps.statements import split
 from thence.proofs.machine.transitions import Action, actions, free_at_first, initial, step, symbols
-from thence.proofs.machine.universe import universe_of
+from thence.proofs.machine.universe import Fitting, uneven, universe_of
 from thence.proofs.solving.finite_models import Problem
 from thence.proofs.solving.session import ProofSession
+
+SAMPLED: tuple[Mapping[str, int], ...] = (
+    {"process": 3, "message": 3},
+    {"process": 2, "message": 4},
+    {"process": 3, "message": 4},
+)
+"""The universes of random runs. Sorts of the machine's own get as many elements as there are messages."""
+
+FEW_STATES = 150
+"""Samples of each universe with more elements of one sort than of others."""
 
 STARTS = 40
 """Number of different initial states that are tried to be found where axioms restrict them."""
@@ -253,6 +263,14 @@ class Sampler:
         problem = Problem(signature_of(self._machine), tuple(formulas), (), tuple(names))
         outcome = self._session.find_model(problem, (self.samples.universe,), least=False)
         return None if outcome.model is None else outcome.model.structure
+
+
+def few(session: ProofSession, fitting: Fitting, seed: int, stop: Callable[[], bool]) -> list[Sampler]:
+    """A few runs in each universe with more elements of one sort than of others."""
+    found = [Sampler(session, fitting.machine, fitting(size), seed) for size in uneven(fitting.machine)]
+    for each in found:
+        each.more(FEW_STATES, stop)
+    return found
 
 
 def _possible(action: Action) -> _Step:

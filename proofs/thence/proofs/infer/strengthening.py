@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Candidate, Cost, Ended, Lost
 from thence.proofs.infer.budget import Budget
-from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, generalized, linked, rows_of
+from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, excluding, generalized, linked, rows_of
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.samples import Sampler
@@ -101,7 +101,8 @@ class Proposals:
     def __post_init__(self) -> None:
         self.learnt = [state for sampler in self.samplers for state in sampler.samples.states[:FIRST]]
         self.first = len(self.learnt)
-        stated = determined(self.vocabulary.symbols, self.vocabulary.names)
+        own = self.vocabulary.symbols, self.vocabulary.names
+        stated = (*determined(*own), *excluding(*own))
         self.unique = [clause for clause in stated if self.refusal(clause.formula) is None]
 
     def level(self, variables: int) -> list[Rows]:
@@ -174,7 +175,8 @@ class Strengthening:
     `dead` has the clauses that were given up; `undenied` those of them that are lost from a state which no clause over
     `most_variables` variables denies. `must` has those of the others that deny states of larger universes: whether one
     can do without these, no universe here says. Where a goal is stuck, and `may_be_loose`, clauses get `loose`: they
-    may say of different elements what nothing else connects.
+    may say of different elements what nothing else connects. `look` is called before a clause is looked at, and may
+    raise: a run against a goal may have been found meanwhile.
     """
 
     proposals: Proposals
@@ -183,6 +185,7 @@ class Strengthening:
     assumed: list[ir.Expr]
     note: Callable[[str], None]
     runs: FiniteRuns | None = None
+    look: Callable[[], None] = lambda: None
     base: dict[ir.Expr, Clause] = field(default_factory=dict)
     wanted: dict[ir.Expr, Clause] = field(default_factory=dict)
     must: dict[ir.Expr, Clause] = field(default_factory=dict)
@@ -259,6 +262,7 @@ class Strengthening:
 
     def _refuted(self, clause: Clause, seconds: float = HASTY_S) -> bool:
         """Whether a sample or a run makes the clause false; the templates learn from it."""
+        self.look()
         if self.proposals.is_stale(clause.formula):
             return True
         refuser = self.proposals.refusal(clause.formula)

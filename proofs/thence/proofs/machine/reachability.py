@@ -29,7 +29,7 @@ from thence.proofs.machine.transitions import (
     step,
     symbols,
 )
-from thence.proofs.machine.universe import universe_of
+from thence.proofs.machine.universe import Fitting, universe_of
 from thence.proofs.solving.finite_models import confirmed, describe_size
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import PATIENCE, SEARCH_EFFORT_A_MS, Answer, Stage, StagedSearch
@@ -434,6 +434,8 @@ def search(
 ) -> Searched:
     """A run to every goal that can be reached in one of the scopes: a shortest one of the first scope that has any.
 
+    Where the axioms exclude a scope's universe, the nearest one that they allow is searched.
+
     `alternatives`: by goal, the group that it belongs to; once a goal of a group is reached, its others are left.
 
     Without `scopes`, those of the machine are searched. `effort` limits the search of each scope, in Z3's own measure.
@@ -446,14 +448,15 @@ def search(
     scopes = scopes or scopes_of(machine)
     found = Searched({}, scopes[0])
     group = {name: name for name in goals} if alternatives is None else alternatives
-    waiting = list(scopes)
+    waiting, fitting = list(scopes), Fitting(session, machine)
     while waiting and not found.unknown:
         done = {group[name] for name in runs}
         left = {name: goal for name, goal in goals.items() if group[name] not in done and name not in unsearchable}
         if not left:
             break
         among = {} if alternatives is None else {name: group[name] for name in left}
-        found = _search_in(session, machine, _Wanted(left, among), waiting[0], effort)
+        scope = replace(waiting[0], universe=fitting(waiting[0].universe))
+        found = _search_in(session, machine, _Wanted(left, among), scope, effort)
         runs |= found.runs
         unsearchable |= found.unsearchable
         if not (among and found.unsearchable):  # a goal that no run decides may have ended the search for its group

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
 from typing import TypeAlias
 
 from thence.dsl import ir
@@ -20,12 +20,15 @@ ATTEMPTS = 400
 """Limit on the smaller runs that are tried."""
 
 SHORT = 24
-"""A run of at most so many steps is also tried without any two of them."""
+"""A run of at most so many steps is also tried without any two of them, and without a few that follow each other."""
+
+ROUND = 6
+"""So many steps that follow each other are left out together, at most: to come in, to stay, to leave."""
 
 
 def without_detours(machine: ir.Machine, goal: Goal, run: TransitionRun) -> TransitionRun:
     """A run of some of its steps that reaches the goal, and does not without any one of them; of a short run, without
-    any two: what is done, and what undoes it.
+    any two, or a few that follow each other: what is done, and what undoes it.
     """
 
     def suffices(steps: Steps) -> bool:
@@ -37,19 +40,28 @@ def without_detours(machine: ir.Machine, goal: Goal, run: TransitionRun) -> Tran
 def needed(steps: Steps, suffices: Callable[[Steps], bool], *, pairs_up_to: int = 0) -> Steps:
     """Some of the steps that suffice, and do not without any one of them.
 
-    Where they are no more than `pairs_up_to`, they do not without any two of them, either.
+    Where they are no more than `pairs_up_to`, they do not without any two of them, either, nor without up to `ROUND`
+    that follow each other.
     """
     progress = True
     while progress:
         progress = False
         numbers = range(len(steps))
-        pairs = combinations(numbers, 2) if len(numbers) <= pairs_up_to else ()
-        for gone in (*((number,) for number in numbers), *pairs):
+        several: Iterable[Sequence[int]] = ()
+        if len(numbers) <= pairs_up_to:
+            several = chain(combinations(numbers, 2), _rounds(numbers))
+        for gone in chain(((number,) for number in numbers), several):
             fewer = tuple(step for at, step in enumerate(steps) if at not in gone)
             if suffices(fewer):
                 steps, progress = fewer, True
                 break
     return steps
+
+
+def _rounds(numbers: range) -> Iterator[range]:
+    """Three of the numbers or more that follow each other, the most first."""
+    for length in range(min(ROUND, len(numbers)), 2, -1):
+        yield from (range(first, first + length) for first in numbers[: len(numbers) - length + 1])
 
 
 def smallest(machine: ir.Machine, goal: Goal, run: TransitionRun) -> TransitionRun:

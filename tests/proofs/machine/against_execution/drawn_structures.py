@@ -20,6 +20,7 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure, elements, tuples
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import rigid, symbols
+from thence.proofs.machine.universe import Fitting
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.finite_models import full_universe
 from thence.proofs.solving.session import ProofSession
@@ -48,9 +49,10 @@ def drawn_structures(
     chance = Random(seed)
     sizes = {"process": chance.choice((2, 3)), "message": chance.choice((2, 3))}
     sizes |= {sort.name: chance.choice((2, 3)) for sort in machine.sorts}
+    session = ProofSession(pool, Options(timeout_ms=5_000, seed=seed))
+    sizes = dict(Fitting(session, machine)(sizes))
     universe = {**sizes, **full_universe(signature_of(machine), sizes)}
     try:
-        session = ProofSession(pool, Options(timeout_ms=5_000, seed=seed))
         reached = Sampler(session, machine, sizes, seed).more(4 * number, lambda: False).states
     except Unsupported:
         reached = list(walked(machine, universe, chance))
