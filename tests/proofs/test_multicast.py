@@ -12,9 +12,10 @@ from thence.dsl.run.narrate import execution
 from thence.proofs.engines import explore
 from thence.proofs.logic.structure import CrossCheckError
 from thence.proofs.machine.counterexample import run_counterexample
+from thence.proofs.machine.goals import Falsification, Firing, Goal
 from thence.proofs.machine.obligations import conjuncts, preservations
 from thence.proofs.machine.prover import prove_machine, statement_formula, statements
-from thence.proofs.machine.reachability import Falsification, Firing, Goal, scopes_of, search
+from thence.proofs.machine.reachability import scopes_of, search
 from thence.proofs.machine.transitions import initially, rigid
 from thence.proofs.scopes.link import check_link
 from thence.proofs.scopes.reports import confirm, describe, explain

@@ -11,8 +11,9 @@ from thence.proofs.bounded.unrolling import unrolled
 from thence.proofs.logic.formula import FALSE
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
+from thence.proofs.machine.goals import Falsification
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Falsification, SearchScope, search
+from thence.proofs.machine.reachability import SearchScope, search
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import Check, SolverPool

@@ -18,8 +18,8 @@ from thence.proofs.certificate.reading import NotACertificate, read
 from thence.proofs.certificate.recheck import recheck
 from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.writing import write
+from thence.proofs.machine.goals import Falsification
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Falsification
 from thence.proofs.prove import proofs
 from thence.proofs.solving.assessment import POSSIBLE
 from thence.proofs.solving.discharge import Options

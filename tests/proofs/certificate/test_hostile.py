@@ -24,8 +24,8 @@ from thence.proofs.certificate.evidence import FalseEvidence, run_of
 from thence.proofs.certificate.forms.json_form import compact, value_of
 from thence.proofs.certificate.reading import NotACertificate, read
 from thence.proofs.certificate.writing import refuse_place
+from thence.proofs.machine.goals import Falsification
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Falsification
 
 Change = Callable[[Path], object]
 

@@ -22,7 +22,7 @@ from thence.proofs.infer.strengthening import Proposals, Strengthening
 from thence.proofs.infer.vocabulary import Template, sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import disj, forall, negation
 from thence.proofs.logic.structure import Structure, evaluate
-from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.transitions import initial
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

@@ -16,19 +16,12 @@ from thence.proofs.logic.formula import Unsupported, exists, forall, implies, lo
 from thence.proofs.logic.ground import Grounding
 from thence.proofs.logic.structure import CrossCheckError, Structure, elements
 from thence.proofs.machine.counterexample import run_counterexample
+from thence.proofs.machine.goals import Falsification, Firing, TransitionRun, reaching
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import (
-    Falsification,
-    Firing,
-    SearchScope,
-    TransitionRun,
-    Unrolling,
-    a_step_later,
-    reaching,
-    search,
-)
+from thence.proofs.machine.reachability import SearchScope, search
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
+from thence.proofs.machine.unrolling import Unrolling, a_step_later
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool

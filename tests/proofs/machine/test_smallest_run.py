@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from thence.dsl.load import load_bytes
-from thence.proofs.machine.reachability import Falsification, TransitionRun
+from thence.proofs.machine.goals import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import ROUND, SHORT, without_detours
 from thence.proofs.machine.transitions import actions, initial
 

@@ -26,8 +26,9 @@ from thence.dsl.ir.types import BOOL
 from thence.dsl.load import load
 from thence.proofs.logic.formula import conj, free_locals, map_children, negation
 from thence.proofs.logic.structure import CrossCheckError, evaluate
+from thence.proofs.machine.goals import Falsification, TransitionRun
 from thence.proofs.machine.prover import prove_machine, statement_formula
-from thence.proofs.machine.reachability import Falsification, SearchScope, TransitionRun, search
+from thence.proofs.machine.reachability import SearchScope, search
 from thence.proofs.machine.transitions import actions, environment_of, initial, rigid
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

@@ -24,10 +24,11 @@ from thence.dsl.ir.types import BOOL
 from thence.proofs.logic.formula import Unsupported, conj, equal, forall, implies, local, negation
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import evaluate
+from thence.proofs.machine.goals import Falsification, Firing, Goal, reaching
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set
 from thence.proofs.machine.obligations import conjuncts, delivered_once, impossible, preservations, signature_of
 from thence.proofs.machine.prover import statement_formula, stating
-from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching, search
+from thence.proofs.machine.reachability import search
 from thence.proofs.machine.steps.first import first_of_steps
 from thence.proofs.machine.steps.leads_to import leads_to_obligations, progress, pursuit
 from thence.proofs.machine.steps.prover import prove_steps, step_goals, step_statements, waiting_for

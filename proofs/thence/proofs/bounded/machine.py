@@ -18,8 +18,9 @@ from thence.proofs.logic.counting import has_counts
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
+from thence.proofs.machine.goals import Falsification
 from thence.proofs.machine.prover import refusal, refuted, statement_formula
-from thence.proofs.machine.reachability import Falsification, Searched, SearchScope, search
+from thence.proofs.machine.reachability import Searched, SearchScope, search
 from thence.proofs.machine.witness import one_delivery, witness
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.session import ProofSession

@@ -17,8 +17,8 @@ from thence.proofs.certificate.evidence import HIGHEST, FalseEvidence
 from thence.proofs.logic.formula import Unsupported, children
 from thence.proofs.logic.number_window import instances_of_numbers
 from thence.proofs.logic.structure import CrossCheckError, Structure, Value, evaluate
+from thence.proofs.machine.goals import Change, Falsification, Firing, Goal, TransitionRun, reaches
 from thence.proofs.machine.obligations import signature_of
-from thence.proofs.machine.reachability import Change, Falsification, Firing, Goal, TransitionRun, reaches
 from thence.proofs.machine.transitions import actions, axiom_faults, enabled, free_at_first, initial, step, symbols
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION
 from thence.proofs.solving.finite_models import Model, Problem, checked, full_universe

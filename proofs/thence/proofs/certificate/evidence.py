@@ -13,7 +13,7 @@ from thence.dsl import ir
 from thence.proofs.certificate.forms.json_form import compact, value_of
 from thence.proofs.certificate.manifest import BadManifest, evidence_schema, hold_against
 from thence.proofs.logic.structure import Structure, Table
-from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.transitions import actions
 from thence.proofs.solving import assessment
 from thence.proofs.solving.finite_models import Model

@@ -34,8 +34,8 @@ from thence.proofs.certificate.forms.obligation_form import obligation_name
 from thence.proofs.certificate.manifest import CertifiedStatement, Key, Manifest
 from thence.proofs.certificate.reading import Reading
 from thence.proofs.certificate.statement import Statement, Subject, rested_on, stated, statement_of, subject_of
+from thence.proofs.machine.goals import Falsification, Firing, Goal, reaching
 from thence.proofs.machine.prover import statement_formula
-from thence.proofs.machine.reachability import Falsification, Firing, Goal, reaching
 from thence.proofs.machine.steps.prover import WITNESS, step_goals, step_statements
 from thence.proofs.machine.transitions import actions
 from thence.proofs.machine.witness import witness_goals, witness_shows

@@ -21,8 +21,8 @@ from thence.proofs.logic.countermodel import fact_lines, names_of
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import witness_text
+from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.obligations import Conjunct
-from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import symbols
 from thence.proofs.solving.session import ProofSession
 

@@ -10,9 +10,10 @@ from thence.dsl.ir.types import NAT
 from thence.proofs.infer.solver_process import Asked, SolverProcess
 from thence.proofs.logic.ground import Grounding, any_of, negated, quoted
 from thence.proofs.logic.number_window import NUMBERS_BELOW
-from thence.proofs.machine.reachability import Falsification, TransitionRun, Unrolling, replayed
+from thence.proofs.machine.goals import Falsification, TransitionRun
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.machine.universe import universe_of
+from thence.proofs.machine.unrolling import Unrolling, replayed
 
 SECONDS = 2.5
 """Time limit of the search for a run against a clause, which may be needless."""

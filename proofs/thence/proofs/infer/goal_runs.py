@@ -12,7 +12,7 @@ from thence.dsl import ir
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.finite_runs import GOAL_SECONDS, FiniteRuns
 from thence.proofs.infer.solver_process import SolverProcess
-from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.universe import Fitting
 
 REACHED: Mapping[str, int] = {"process": 3, "message": 3}

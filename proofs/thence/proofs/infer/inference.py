@@ -43,10 +43,10 @@ from thence.proofs.infer.vocabulary import Vocabulary, shown_rows, vocabulary_of
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.counterexample import run_counterexample
+from thence.proofs.machine.goals import Falsification, TransitionRun
 from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
-from thence.proofs.machine.reachability import Falsification, TransitionRun
 from thence.proofs.machine.smallest_run import smallest, without_detours
 from thence.proofs.machine.universe import Fitting, distinct
 from thence.proofs.machine.witness import guarded

@@ -25,7 +25,7 @@ from thence.proofs.infer.clauses import Clause, clause_from
 from thence.proofs.infer.samples import Sampler, Samples
 from thence.proofs.logic.formula import Unsupported, conj
 from thence.proofs.logic.structure import Structure, Table, Value, elements, evaluate, tuples
-from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.transitions import Action, actions, enabled, free_at_first, initial, step, symbols
 from thence.spec.cache_folder import read_kept
 from thence.spec.user_error import UserError

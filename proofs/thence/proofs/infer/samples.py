@@ -15,8 +15,8 @@ from thence.dsl.ir.types import BOOL, NAT, Sort
 from thence.proofs.logic.compiled import Compiled, compiled, compiled_choices, value_in
 from thence.proofs.logic.formula import Unsupported, conj, equal, free_locals, negation
 from thence.proofs.logic.structure import Structure, Table, Value, elements, tuples
+from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.obligations import signature_of
-from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.steps.statements import split
 from thence.proofs.machine.transitions import Action, actions, free_at_first, initial, step, symbols
 from thence.proofs.machine.universe import Fitting, uneven, universe_of

@@ -24,7 +24,7 @@ from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
 from thence.proofs.logic.compiled import Compiled, compiled, value_in
 from thence.proofs.logic.formula import outer_foralls
 from thence.proofs.logic.structure import Structure
-from thence.proofs.machine.reachability import TransitionRun
+from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.transitions import step
 
 Goal: TypeAlias = ir.Expr | Precondition

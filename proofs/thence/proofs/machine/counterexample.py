@@ -23,9 +23,9 @@ from thence.proofs.logic.countermodel import (
     names_of,
 )
 from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
+from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.history import Happening, TooManyOrders, destinations, happenings
 from thence.proofs.machine.obligations import Conjunct
-from thence.proofs.machine.reachability import TransitionRun
 from thence.proofs.machine.transitions import (
     Action,
     enabled,

@@ -19,9 +19,10 @@ from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported, symbols_of
 from thence.proofs.machine.cores import own_discharges, with_cores
 from thence.proofs.machine.counterexample import run_counterexample
+from thence.proofs.machine.goals import Falsification, TransitionRun
 from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set, proved_conjuncts
 from thence.proofs.machine.obligations import Conjunct, delivered_once, inconsistent
-from thence.proofs.machine.reachability import Falsification, Searched, TransitionRun, not_found, search
+from thence.proofs.machine.reachability import Searched, not_found, search
 from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.transitions import actions, axiom_faults, symbols
 from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown

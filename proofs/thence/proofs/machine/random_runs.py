@@ -18,7 +18,7 @@ from thence.dsl.ir.types import MESSAGE, NAT, PROCESS
 from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
-from thence.proofs.machine.reachability import Goal, TransitionRun, reaches
+from thence.proofs.machine.goals import Goal, TransitionRun, reaches
 from thence.proofs.machine.smallest_run import Steps, needed
 from thence.proofs.machine.transitions import Action, actions, enabled, initial, rigid, step
 from thence.proofs.machine.universe import universe_of

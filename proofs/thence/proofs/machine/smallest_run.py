@@ -10,7 +10,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import CrossCheckError, Table, Value, evaluate
-from thence.proofs.machine.reachability import Goal, TransitionRun, reaches
+from thence.proofs.machine.goals import Goal, TransitionRun, reaches
 from thence.proofs.machine.transitions import Action, free_at_first, initial, symbols
 
 Steps: TypeAlias = tuple[tuple[Action, tuple[int, ...]], ...]

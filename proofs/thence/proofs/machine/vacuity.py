@@ -11,10 +11,11 @@ from typing import Any
 from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported, forall, negation
 from thence.proofs.machine.counterexample import witness_text
+from thence.proofs.machine.goals import Firing
 from thence.proofs.machine.obligations import Conjunct, impossible, preservations
 from thence.proofs.machine.prover import refusal
 from thence.proofs.machine.random_runs import walk
-from thence.proofs.machine.reachability import Firing, Searched, scopes_of, search
+from thence.proofs.machine.reachability import Searched, scopes_of, search
 from thence.proofs.machine.transitions import Action, actions
 from thence.proofs.machine.witness import witness
 from thence.proofs.solving.assessment import Assessment, unknown

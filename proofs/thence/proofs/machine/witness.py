@@ -14,18 +14,10 @@ from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE, PROCESS
 from thence.proofs.logic.formula import Unsupported, conj, equal, exists, holds, local, negation
 from thence.proofs.machine.counterexample import witness_text
+from thence.proofs.machine.goals import Falsification, Firing, Goal, TransitionRun, reaching
 from thence.proofs.machine.obligations import Conjunct, impossible
 from thence.proofs.machine.random_runs import walk_to
-from thence.proofs.machine.reachability import (
-    Falsification,
-    Firing,
-    Goal,
-    Searched,
-    SearchScope,
-    TransitionRun,
-    reaching,
-    search,
-)
+from thence.proofs.machine.reachability import Searched, SearchScope, search
 from thence.proofs.machine.smallest_run import is_run_to
 from thence.proofs.machine.transitions import actions
 from thence.proofs.solving.assessment import MOVES, POSSIBLE, Assessment, unknown

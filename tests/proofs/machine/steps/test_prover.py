@@ -8,8 +8,8 @@ import pytest
 
 from thence.dsl import ir
 from thence.proofs.logic.structure import evaluate
+from thence.proofs.machine.goals import Change, TransitionRun, changed_values
 from thence.proofs.machine.prover import prove_machine
-from thence.proofs.machine.reachability import Change, TransitionRun, changed_values
 from thence.proofs.machine.steps.prover import WITNESS, prove_steps, refuted_steps, step_statements, waiting_for
 from thence.proofs.machine.steps.statements import loss, no_deadlock, own_guards
 from thence.proofs.machine.transitions import actions

@@ -11,20 +11,11 @@ from thence.proofs.logic.countermodel import fact_lines, instance_text, names_of
 from thence.proofs.logic.formula import Unsupported, local, negation
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.counterexample import names_by_send_order, run_counterexample, witness_text
+from thence.proofs.machine.goals import Change, Falsification, Goal, TransitionRun, changed_values, reaching
 from thence.proofs.machine.inductive_set import InductiveSet, inductive_set, proved_conjuncts
 from thence.proofs.machine.obligations import Conjunct, consequence
 from thence.proofs.machine.prover import refutation
-from thence.proofs.machine.reachability import (
-    Change,
-    Falsification,
-    Goal,
-    Searched,
-    TransitionRun,
-    changed_values,
-    not_found,
-    reaching,
-    search,
-)
+from thence.proofs.machine.reachability import Searched, not_found, search
 from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.steps.at_rest import comes_to_rest, proved_at_rest
 from thence.proofs.machine.steps.effort import proof_within

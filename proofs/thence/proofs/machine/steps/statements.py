@@ -29,8 +29,8 @@ from thence.proofs.logic.formula import (
     substitute,
 )
 from thence.proofs.logic.obligation import Obligation
+from thence.proofs.machine.goals import Change
 from thence.proofs.machine.obligations import Conjunct, known_facts, signature_of
-from thence.proofs.machine.reachability import Change
 from thence.proofs.machine.transitions import Action, actions, after
 
 # --- stable ------------------------------------------------------------------------------------
