@@ -75,3 +75,12 @@ def test_bad_input(thence: Thence, words: tuple[str, ...]) -> None:
 def test_bad_usage(thence: Thence) -> None:
     assert thence("bmc", "mf", "--depth", "0").code == 2
     assert thence("bmc", "mf", "--depth", "0", "--json").object["error"]
+
+
+def test_what_it_passes_over(thence: Thence) -> None:
+    found = thence("bmc", "two_phase_commit", "commitment", "--depth", "1")
+    assert found.code == 0 and "commit_stays" in found.out and "'thence prove' judges these" in found.out
+    named = thence("bmc", "two_phase_commit", "commitment", "--depth", "1", "--property", "agreement")
+    assert named.code == 0 and "commit_stays" not in named.out
+    mutant = thence("bmc", "two_phase_commit", "tells_before_it_logs", "--depth", "1")
+    assert "'thence prove' judges these" not in mutant.out

@@ -20,6 +20,7 @@ from thence.proofs.bounded.machine import Reach, bounded_statements
 from thence.proofs.bounded.results import Case, machine_results, protocol_results
 from thence.proofs.bounded.search import BoundedProgress
 from thence.proofs.machine.prover import stating
+from thence.proofs.machine.steps.prover import step_statements
 from thence.proofs.prove import expected_names
 from thence.proofs.scopes.scopes import properties_of
 from thence.proofs.solving.discharge import Options
@@ -112,7 +113,17 @@ def _searched(session: Session, request: BmcRequest) -> Output:
             f"{request.file} has nothing that bmc could look at: no protocol, and no machine with a statement"
         )
     asked = request.name is not None or bool(request.properties)
-    return Output(tuple(results), files=((Path(request.file).stem, len(results)),), asked=asked)
+    notes = "" if request.properties else "".join(_passed_over(*each) for each in machines)
+    return Output(tuple(results), notes=notes, files=((Path(request.file).stem, len(results)),), asked=asked)
+
+
+def _passed_over(machine: ir.Machine, subject: str, expects: Sequence[ir.Expectation]) -> str:
+    """A line about the statements of a machine that are not about its states, of which `bmc` says nothing; of a mutant
+    about those that are expected of it."""
+    wanted = expected_names(expects)
+    names = [name for name in step_statements(machine) if subject == machine.name or name in wanted]
+    what = f"only what is true of states is judged, not {', '.join(names)}; 'thence prove' judges these"
+    return f"{subject}: {what}\n" if names else ""
 
 
 Chosen: TypeAlias = tuple[list[tuple[ir.Machine, str, tuple[ir.Expectation, ...]]], list[Choice]]
