@@ -24,7 +24,7 @@ from pathlib import Path
 
 from thence.dsl import ir
 from thence.dsl.find import specification
-from thence.dsl.load import library
+from thence.dsl.load import benchmarks, library
 from thence.proofs.infer.goals import goals_of, hidden
 from thence.proofs.infer.inference import Inference, Limits, infer
 from thence.proofs.prove import solver_pool
@@ -81,7 +81,7 @@ def main() -> None:
 
 def paths() -> tuple[Path, ...]:
     """The files of the library, and of the literature."""
-    return (*library(), *sorted((library()[0].parent / "benchmarks").glob("*.thence")))
+    return (*library(), *benchmarks())
 
 
 def machines_of(path: Path, read: ir.Specification) -> Iterator[tuple[ir.Machine, tuple[str, ...]]]:

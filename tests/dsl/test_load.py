@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from thence.dsl.load import SourceError, library, load, load_bytes, locate
+from thence.dsl.load import SourceError, benchmarks, library, load, load_bytes, locate
 
 SMALL = "theory t:\n  sort message\n  relation sent: message\n"
 
@@ -24,6 +24,12 @@ def test_library_files_have_nothing_to_complain_about(path: Path) -> None:
     assert locate(f"{path.stem}.thence") == locate(path.stem) == path
 
 
+def test_machines_of_the_literature_are_named_with_their_folder() -> None:
+    assert benchmarks() and not set(benchmarks()) & set(library())
+    for path in benchmarks():
+        assert locate(f"benchmarks/{path.stem}") == locate(f"benchmarks/{path.name}") == path
+
+
 def test_a_file_in_the_folder_goes_before_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mf.thence").write_text(SMALL, encoding="utf-8")
@@ -31,12 +37,17 @@ def test_a_file_in_the_folder_goes_before_the_library(tmp_path: Path, monkeypatc
     loaded = load("mf.thence")
     assert loaded.specification is not None
     assert [theory.name for theory in loaded.specification.theories] == ["t"]
+    Path("benchmarks").mkdir()
+    Path("benchmarks", "paxos.thence").write_text(SMALL, encoding="utf-8")
+    assert locate("benchmarks/paxos.thence") == Path("benchmarks/paxos.thence")
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
         ("cikas", "did you mean cykas?"),
+        ("peterson", "did you mean benchmarks/peterson?"),
+        ("benchmarks/petersen", "did you mean benchmarks/peterson?"),
         ("zzzzzzzzz", "the library has .*cykas,"),
         ("nothing.thence", "there is no file nothing.thence"),
         ("./cykas", "there is no file ./cykas"),

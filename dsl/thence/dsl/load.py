@@ -39,12 +39,17 @@ def library() -> tuple[Path, ...]:
     return tuple(sorted(_library_folder().glob(f"*{SUFFIX}")))
 
 
+def benchmarks() -> tuple[Path, ...]:
+    """The machines of the literature that are shipped in a folder of the library, by name."""
+    return tuple(sorted((_library_folder() / "benchmarks").glob(f"*{SUFFIX}")))
+
+
 def _library_folder() -> Path:
     return Path(str(thence.spec.__file__)).parent / "library"
 
 
 def locate(name: str) -> Path:
-    """The file that `name` means: a path, or the bare name of a library file. Raises SourceError."""
+    """The file that `name` means: a path, the bare name of a library file, or `benchmarks/NAME`. Raises SourceError."""
     path = Path(name)
     try:
         directory, exists = path.is_dir(), path.exists()
@@ -54,11 +59,16 @@ def locate(name: str) -> Path:
         raise SourceError(f"{name} is a directory; name a {SUFFIX} file in it")
     if exists:
         return path
+    wanted = name.removesuffix(SUFFIX)
     bare = "/" not in name and "\\" not in name
     shipped = {known.stem: known for known in library()}
-    if bare and name.removesuffix(SUFFIX) in shipped:
-        return shipped[name.removesuffix(SUFFIX)]
-    near = _near_file(path) or (nearest(name.removesuffix(SUFFIX), shipped) if bare else None)
+    literature = {f"benchmarks/{known.stem}": known for known in benchmarks()}
+    if found := (shipped | literature).get(wanted):
+        return found
+    in_folder = f"benchmarks/{wanted}" if f"benchmarks/{wanted}" in literature else None
+    near = _near_file(path) or in_folder
+    if near is None and (bare or wanted.startswith("benchmarks/")):
+        near = nearest(wanted, shipped if bare else literature)
     hint = f"; did you mean {near}?" if near else ""
     if bare and not name.endswith(SUFFIX):
         hint = hint or f"; the library has {', '.join(shipped)}"
