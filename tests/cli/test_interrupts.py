@@ -49,6 +49,24 @@ sys.meta_path.insert(0, Signalling())
 main()
 """
 
+WHILE_ONE_IS_THROWN_AWAY = WHERE_EXCEPTIONS_ARE_THROWN_AWAY.replace(
+    "main()",
+    """
+import threading
+
+class Signalled(threading.Timer):
+    left = 1
+
+    def __init__(self, *given):
+        if Signalled.left:
+            Signalled.left -= 1
+            os.kill(os.getpid(), Signalling.number)
+        super().__init__(*given)
+
+threading.Timer = Signalled
+main()""",
+)
+
 AFTER_A_WHILE = """
 import os, sys, threading
 from thence.cli import main
@@ -103,6 +121,12 @@ def test_while_the_process_starts(tmp_path: Path, number: signal.Signals, import
 def test_where_python_throws_exceptions_away(tmp_path: Path, number: signal.Signals) -> None:
     """An interrupt in a `__del__` reaches nobody, so the signal has to come again."""
     found = ended(WHERE_EXCEPTIONS_ARE_THROWN_AWAY, ("2", str(int(number))), EXPLORE, tmp_path)
+    assert (found["exit"], found["results"]) == (3, [])
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=str)
+def test_while_one_is_thrown_away(tmp_path: Path, number: signal.Signals) -> None:
+    found = ended(WHILE_ONE_IS_THROWN_AWAY, ("2", str(int(number))), EXPLORE, tmp_path)
     assert (found["exit"], found["results"]) == (3, [])
 
 

@@ -38,27 +38,46 @@ class _Phase:
 _phase = _Phase()
 
 
-def _interrupt(number: int, _frame: FrameType | None) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
     if _phase.writing and not _phase.waived:
         _phase.waived = True
         return
     _phase.last = number
+    if _is_in_hook(frame):
+        _repeat()
+        return
     raise KeyboardInterrupt
 
 
-def _repeating(otherwise: Callable[[sys.UnraisableHookArgs], object]) -> Callable[[sys.UnraisableHookArgs], object]:
-    """What is done with exceptions that Python throws away. Within the hook itself the signal would be lost again."""
+@dataclass(frozen=True, slots=True)
+class _ThrownAway:
+    """What is done with exceptions that Python throws away: `otherwise`, but for an interrupt."""
 
-    def thrown_away(what: sys.UnraisableHookArgs) -> None:
-        if not isinstance(what.exc_value, KeyboardInterrupt):
-            otherwise(what)
-        elif not _phase.repeats:
-            _phase.repeats = True
-            again = threading.Timer(_SOON, _again, (_phase.last,))
-            again.daemon = True
-            again.start()
+    otherwise: Callable[[sys.UnraisableHookArgs], object]
 
-    return thrown_away
+    def __call__(self, what: sys.UnraisableHookArgs) -> None:
+        if isinstance(what.exc_value, KeyboardInterrupt):
+            _repeat()
+        else:
+            self.otherwise(what)
+
+
+def _is_in_hook(frame: FrameType | None) -> bool:
+    """Whether the hook runs, from which nothing can be raised: Python would throw that away, too."""
+    while frame is not None:
+        if frame.f_code is _ThrownAway.__call__.__code__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _repeat() -> None:
+    """The last signal comes again a little later."""
+    if not _phase.repeats:
+        _phase.repeats = True
+        again = threading.Timer(_SOON, _again, (_phase.last,))
+        again.daemon = True
+        again.start()
 
 
 def _again(number: int) -> None:
@@ -82,7 +101,7 @@ def interruptible() -> Iterator[None]:
     for number, handler in before.items():
         if handler != signal.SIG_IGN:
             signal.signal(number, _interrupt)
-    sys.unraisablehook = _repeating(hook)
+    sys.unraisablehook = _ThrownAway(hook)
     try:
         yield
     finally:
