@@ -2,7 +2,8 @@
 
 Both raise KeyboardInterrupt in the main thread, which commands turn into what was covered. While the output is written,
 the first one waits until it is, so that JSON is never cut; the second one ends even that. Where Python throws an
-exception away (in a `__del__`, in what a library calls back), the signal comes again a little later.
+exception away (in a `__del__`, in what a library calls back), the signal comes again a little later; not while the
+output is written, which ends soon.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def _is_in_hook(frame: FrameType | None) -> bool:
 
 
 def _repeat() -> None:
-    """The last signal comes again a little later."""
-    if not _phase.repeats:
+    """The last signal comes again a little later, unless the output is being written."""
+    if not _phase.repeats and not _phase.writing:
         _phase.repeats = True
         again = threading.Timer(_SOON, _again, (_phase.last,))
         again.daemon = True
