@@ -1,7 +1,7 @@
 """The typed intermediate representation: names resolved, every expression with its type.
 
-Begin with `declarations` and `specification`, then `terms` and `types`. One IR serves every back end; it is made by `check`
-only.
+Begin with `declarations` and `specification`, then `terms` and `types`. One IR serves every back end; it is
+made by `check` only.
 """
 
 from thence.dsl.ir.declarations import (
