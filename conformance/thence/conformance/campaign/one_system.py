@@ -20,7 +20,6 @@ from thence.conformance.conform.untried import untried
 from thence.conformance.harness.coverage import CoveredReplay, Features, scenarios
 from thence.conformance.harness.guided import BUILT_IN, Corpus, portfolio
 from thence.conformance.harness.harness import run_scheduled
-from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.partial_observation import PartialObservationReplay
 from thence.conformance.systems.isolated import IsolatedSystem
 from thence.conformance.systems.protocol_subject import PREFIX
@@ -114,7 +113,6 @@ class HarnessRunner:
     ) -> None:
         self._subject = subject
         self._protocol_name = protocol_name
-        self._held = held
         self._settings = settings
         self._schedulers = schedulers
         self._operations = operations
@@ -126,6 +124,9 @@ class HarnessRunner:
         elif held is not None:
             self._replay = CoveredReplay(held.protocol, settings.processes, self._strict)
         self._features = Features.of(None if self._replay is None else self._replay.protocol)
+        made = set(claims_of(settings, protocol=held is not None)) - {"started"}
+        # Whether a case in which no message, or some, was seen to arrive could have refuted nothing that is claimed.
+        self._nothing_tried = [bool(made) and made <= untried(held, settings, seen).keys() for seen in (0, 1)]
         self._judges_invariants = subject.name.startswith(PREFIX)
         self.facts: dict[str, Any] = {
             "features": [list(feature) for feature in self._features.names],
@@ -177,13 +178,8 @@ class HarnessRunner:
             name,
             bits,
             states,
-            outcome.vacuous or self._claims_nothing_tried(outcome),
+            outcome.vacuous or self._nothing_tried[outcome.arrivals > 0],
         )
-
-    def _claims_nothing_tried(self, outcome: CaseOutcome) -> bool:
-        """Whether the case could have refuted nothing that is claimed, but that the system starts."""
-        made = set(claims_of(self._settings, protocol=self._held is not None)) - {"started"}
-        return bool(made) and made <= untried(self._held, self._settings, outcome.arrivals).keys()
 
     def _is_undecided(self) -> bool:
         """Whether a replay since the last question had too many possible states."""

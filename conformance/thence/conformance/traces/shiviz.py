@@ -158,8 +158,8 @@ def _check_clocks(entries: Sequence[_Entry]) -> None:
         for source in entry.clock.items():
             if source[1] and source not in at:
                 raise LogError(f"line {entry.line}: event {source[1]} of {source[0]} is not in the log")
-        known = {source for source in entry.clock.items() if source[1] and source[0] != host}
-        for source in {*known, *({(host, own - 1)} if own > 1 else ())}:
+        known = [source for source in entry.clock.items() if source[1] and source[0] != host]
+        for source in (*known, *([(host, own - 1)] if own > 1 else ())):
             earlier = at[source]
             if earlier.clock.get(host, 0) >= own:
                 raise LogError(f"line {entry.line}: {host} knows line {earlier.line}, which knows this event already")

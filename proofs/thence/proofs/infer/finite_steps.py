@@ -17,11 +17,12 @@ from thence.proofs.logic.formula import symbols_of
 from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, quoted
 from thence.proofs.logic.structure import Structure, Value, elements
 from thence.proofs.machine.transitions import Action, actions, after, symbols
-from thence.proofs.machine.universe import universe_of
+from thence.proofs.machine.universe import Fitting, distinct, universe_of
 from thence.proofs.solving.finite_models import Model
 
 INDUCTIVE: tuple[Mapping[str, int], ...] = ({"process": 2, "message": 3}, {"process": 3, "message": 3})
 """The universes of finite induction: a larger one once a smaller one has nothing more to say."""
+
 
 NUMBERS_BELOW = 8
 """Bound on the numbers of a state before a step."""
@@ -31,6 +32,11 @@ ARGUMENTS_BELOW = 4
 
 CORES = 4
 """So many answers about a goal and a transition are remembered, the last ones first."""
+
+
+def inductive_sizes(fitting: Fitting) -> tuple[Mapping[str, int], ...]:
+    """The universes of `INDUCTIVE`, as the axioms of the machine allow them, each once."""
+    return distinct(fitting.machine, map(fitting, INDUCTIVE))
 
 
 @dataclass(frozen=True, slots=True)

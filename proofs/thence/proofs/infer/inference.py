@@ -20,7 +20,7 @@ from thence.proofs.infer.asking import Answer, Ask, Candidate, Ended, Judging, L
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.clauses import Clause
 from thence.proofs.infer.finite_runs import FiniteRuns
-from thence.proofs.infer.finite_steps import INDUCTIVE, FiniteSteps, Precondition
+from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, inductive_sizes
 from thence.proofs.infer.goal_runs import GoalRuns
 from thence.proofs.infer.goals import about_states, closed, goals_of, may_deliver_unsent, stated_goals
 from thence.proofs.infer.kept import (
@@ -48,7 +48,7 @@ from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.prover import prove_machine, refusal
 from thence.proofs.machine.smallest_run import smallest, without_detours
-from thence.proofs.machine.universe import Fitting, distinct
+from thence.proofs.machine.universe import Fitting
 from thence.proofs.machine.witness import guarded
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Discharge
@@ -324,7 +324,7 @@ class _Search:
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
         proposals = self._proposals(self._vocabulary(reasons=False), [])
         search = Strengthening(proposals, [], self._goals(), [], self._noted)
-        for size in distinct(machine, map(self.fitting, INDUCTIVE)):
+        for size in inductive_sizes(self.fitting):
             search.finite.append(FiniteSteps(machine, size, facts, process))
             if not search.is_closed:
                 return None
@@ -380,7 +380,7 @@ class _Search:
         self._look()
         proposals = self._proposals(vocabulary, samplers)
         facts = [fact.body for fact in built_in.history_facts(machine.delivery)]
-        sizes = distinct(machine, map(self.fitting, INDUCTIVE))
+        sizes = inductive_sizes(self.fitting)
         first, *wider = [FiniteSteps(machine, size, facts, process) for size in sizes]
         search = Strengthening(proposals, [first], goals, [], self._noted, largest=[first, *wider][-1])
         search.may_be_loose, search.look = self._is_last, self._look

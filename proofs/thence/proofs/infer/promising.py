@@ -17,7 +17,7 @@ from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.clauses import Clause, clause_from
-from thence.proofs.infer.finite_steps import INDUCTIVE, FiniteSteps
+from thence.proofs.infer.finite_steps import FiniteSteps, inductive_sizes
 from thence.proofs.infer.goal_runs import GoalRuns
 from thence.proofs.infer.goals import about_states, closed, hidden, stated_goals
 from thence.proofs.infer.inference import HASTY_MS, SHOTS, STATES, Limits, with_conjuncts
@@ -99,10 +99,10 @@ class _Narrowing:
         goals = stated_goals(machine)
         stated = [closed(machine, goal) for goal in goals]
         vocabulary = vocabulary_of(machine, stated, reasons=come_first(machine))
-        first, *wider = [FiniteSteps(machine, self.fitting(universe), facts, process) for universe in INDUCTIVE]
+        finite = [FiniteSteps(machine, size, facts, process) for size in inductive_sizes(self.fitting)]
         budget = process.budget
         proposals = Proposals(machine, vocabulary, [], random.Random(self.limits.seed), budget)
-        search = Strengthening(proposals, [first, *wider], goals, [], self.note, largest=wider[-1])
+        search = Strengthening(proposals, finite, goals, [], self.note, largest=finite[-1])
         search.base = {clause.formula: clause for clause in own.values()}
         left: Mapping[str, Clause] = own
         hoped = _narrowed(search, own)
@@ -120,7 +120,7 @@ class _Narrowing:
             left = narrowed
             yield left, search.base
         search.runs = runs.wait()[0]
-        yield from self._trials(replace(search, finite=[first], base=short, wanted={}, cores={}), process, left)
+        yield from self._trials(replace(search, finite=finite[:1], base=short, wanted={}, cores={}), process, left)
 
     def _needed(self, own: Mapping[str, Clause], hoped: Mapping[str, Clause]) -> Iterator[Mapping[str, Clause]]:
         """Those that are hoped to be enough, if a solver proves all from them alone; or else all, without those others

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 
 from thence.dsl import ir
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import PROCESS
-from thence.proofs.logic.formula import Unsupported, children
+from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.transitions import actions, symbols
 from thence.proofs.solving.finite_models import Problem, full_universe
@@ -53,7 +54,7 @@ def _used(machine: ir.Machine) -> set[str]:
     formulas += [update.value for action in every for update in action.updates]
     own = {str(type_) for symbol in symbols(machine) for type_ in (symbol.result, *(p.type for p in symbol.parameters))}
     own |= {str(parameter.type) for action in every for parameter in action.parameters}
-    own |= {str(bound.type) for formula in formulas for bound in _bound(formula)}
+    own |= {str(bound.type) for bound in _bound(formulas)}
     return (
         own | {sort.name for sort in machine.sorts} | ({"process", "message"} if machine.delivery != "off" else set())
     )
@@ -105,16 +106,15 @@ def _near(
 
 def _restricted(machine: ir.Machine) -> list[str]:
     """The machine's own sorts, and processes, of which its axioms speak."""
-    spoken = {str(each.type) for axiom in machine.axioms for each in _bound(axiom.body)}
+    spoken = {str(each.type) for each in _bound(axiom.body for axiom in machine.axioms)}
     return [name for name in (*(sort.name for sort in machine.sorts), PROCESS.name) if name in spoken]
 
 
-def _bound(formula: ir.Expr) -> Iterator[ir.Bound]:
+def _bound(formulas: Iterable[ir.Expr]) -> Iterator[ir.Bound]:
     """The variables of all quantifiers."""
-    if isinstance(formula, ir.Quantified):
-        yield from formula.variables
-    for part in children(formula):
-        yield from _bound(part)
+    for node in nodes(tuple(formulas)):
+        if isinstance(node, ir.Quantified):
+            yield from node.variables
 
 
 def uneven(machine: ir.Machine) -> Iterator[Mapping[str, int]]:
