@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ["THENCE_CACHE"] = "off"
+settings.register_profile("thence", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("thence")  # a busy machine is no fault
 
 TESTS = str(Path(__file__).resolve().parent)
 if TESTS not in sys.path:

@@ -49,12 +49,14 @@ def summed(results: Sequence[Result]) -> str:
 
 
 def _surprises(results: Sequence[Result]) -> list[str]:
-    """The verdicts that surprise: `1 not as expected` where the file states another, else `1 refuted`."""
+    """The verdicts that surprise: `1 not as expected` where the file states another one, else `1 refuted`; what is
+    undecided contradicts nothing, and is `unknown` in any case.
+    """
     surprises = [result for result in results if not result.expected]
-    missed = [result for result in surprises if is_stated(result)]
+    missed = [result for result in surprises if is_stated(result) and result.verdict is not Verdict.UNKNOWN]
     said = []
     for verdict in Verdict:
-        found = [result for result in surprises if result.verdict is verdict and not is_stated(result)]
+        found = [result for result in surprises if result.verdict is verdict and result not in missed]
         if found:
             said.append(f"{said_of(verdict, len(found))}{_named(found)}")
     return [*said, *([f"{len(missed):,} not as expected{_named(missed)}"] if missed else [])]

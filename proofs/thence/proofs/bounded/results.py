@@ -16,6 +16,7 @@ from thence.proofs.prove import expected_names, solver_pool
 from thence.proofs.scopes.refutable import cannot_refute
 from thence.proofs.scopes.reports import explain
 from thence.proofs.scopes.untried import not_tried
+from thence.proofs.solving.assessment import unknown
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.workload_facts import workload_facts
@@ -62,6 +63,8 @@ def machine_results(
     kind: Kind = "mutant" if mutant else "machine"
     for name, assessment in assessments.items():
         wanted = _wanted(expects, name)
+        if assessment.verdict is Verdict.HOLDS and wanted is Verdict.REFUTED:
+            assessment = unknown(_deeper(reach.depth), assessment.facts)
         yield Result(
             name,
             kind,
@@ -102,6 +105,7 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
     untried = not_tried(case.protocol, case.workload)
     facts |= {"not_tried": list(untried)} if untried else {}
     picture = ""
+    wanted = _wanted(case.expects, name)
     violation = found.violations.get(name)
     if violation is not None:
         verdict = Verdict.REFUTED
@@ -109,6 +113,9 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
         said, picture = explain(violation)
     elif name in found.undecided:
         verdict, said = Verdict.UNKNOWN, found.undecided[name]
+        facts["unknown"] = said
+    elif wanted is Verdict.REFUTED and not found.ended:
+        verdict, said = Verdict.UNKNOWN, _deeper(depth)
         facts["unknown"] = said
     else:
         verdict = Verdict.HOLDS
@@ -118,10 +125,14 @@ def _property_result(case: Case, name: str, found: Bounded, depth: int) -> Resul
         ended = "; every run has ended by then" if found.ended else ""
         said = f"no violation within {counted(depth, 'step')}{ended}"
     kind: Kind = "mutant" if "/" in case.subject else "scope"
-    wanted = _wanted(case.expects, name)
     expected = _as_wanted(verdict, wanted or Verdict.HOLDS)
     label = f"{case.scope or 'scope'}: {name}"
     return Result(label, kind, case.subject, verdict, Level.L1, expected, found.seconds, facts, said, picture, wanted)
+
+
+def _deeper(depth: int) -> str:
+    """Why nothing is said where the file states a violation, and none was found within so many steps."""
+    return f"no violation within {counted(depth, 'step')}; the one that the file states may take more: --depth"
 
 
 def _wanted(expects: Sequence[ir.Expectation], name: str) -> Verdict | None:

@@ -27,7 +27,15 @@ def test_a_mutant_of_a_machine(thence: Thence) -> None:
     shallow = thence("bmc", "mf", "does_not_wait", "--depth", "2", "--property", "fifo", "--json")
     assert shallow.code == 3 and shallow.object["results"][0]["verdict"] == "unknown"
     deeper = thence("bmc", "mf", "does_not_wait", "--depth", "4", "--property", "fifo", "--json")
-    assert deeper.code == 1 and deeper.object["results"][0]["verdict"] == "holds"
+    assert deeper.code == 3 and "may take more" in deeper.object["results"][0]["unknown"]
+
+
+def test_a_violation_that_is_stated_and_too_deep(thence: Thence) -> None:
+    words = ("bmc", "mf", "posts_at_once", "--scope", "two", "--property", "fifo")
+    deep, shallow = thence(*words, "--depth", "3"), thence(*words, "--depth", "2", "--json")
+    assert deep.code == 0 and "refuted" in deep.out
+    assert shallow.code == 3 and shallow.object["results"][0]["verdict"] == "unknown"
+    assert "1 unknown" in thence(*words, "--depth", "2").out
 
 
 def test_a_protocol_in_a_scope(thence: Thence, tmp_path: Path) -> None:
