@@ -164,8 +164,13 @@ def _collect_free(expr: ir.Expr, bound: frozenset[str], found: dict[str, Type]) 
 
 def symbols_of(expr: ir.Expr) -> frozenset[str]:
     """The relations and functions that the formula speaks about."""
-    inner = frozenset[str]().union(*(symbols_of(part) for part in children(expr)))
-    return inner | {expr.symbol} if isinstance(expr, ir.Apply) else inner
+    found, left = set[str](), [expr]
+    while left:
+        part = left.pop()
+        if isinstance(part, ir.Apply):
+            found.add(part.symbol)
+        left += children(part)
+    return frozenset(found)
 
 
 def substitute(expr: ir.Expr, values: Mapping[str, ir.Expr]) -> ir.Expr:

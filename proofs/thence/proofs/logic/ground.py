@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
+from operator import eq, le, lt
 from typing import NamedTuple, TypeAlias, assert_never
 
 from thence.dsl import ir
@@ -26,6 +27,8 @@ Term: TypeAlias = str | Choice
 Cells: TypeAlias = Mapping[tuple[int, ...], Term]
 State: TypeAlias = Mapping[str, Cells]
 """For every symbol its cells: unknown constants, or known values."""
+
+_COMPARE: Mapping[str, Callable[[int, int], bool]] = {"=": eq, "<": lt, "<=": le}
 
 
 class Mark(NamedTuple):
@@ -173,7 +176,8 @@ class Grounding:
         left, right = self.term(expr.left, state, environment), self.term(expr.right, state, environment)
         if isinstance(left, str) or isinstance(right, str):
             return _compared(expr.operator, _text(left), _text(right))
-        pairs = ((one, other) for one in left for other in right if _is_known(expr.operator, one, other))
+        is_so = _COMPARE[expr.operator]
+        pairs = ((one, other) for one in left for other in right if is_so(one, other))
         return any_of(all_of((left[one], right[other])) for one, other in pairs)
 
     def _instances(self, expr: ir.Quantified, environment: Mapping[str, Term]) -> Iterable[dict[str, Term]]:
@@ -229,6 +233,12 @@ class Grounding:
     def _application(self, expr: ir.Apply, state: State, environment: Mapping[str, Term]) -> Term:
         """The value of a symbol. What says which element or number an argument is has a name where it is longer, so
         that it is there once: `(let ((?0 (+ k 1))) ...)`. So terms inside one another stay short."""
+        terms = [self.term(argument, state, environment) for argument in expr.arguments]
+        known = tuple(map(_known_element, terms))
+        if None not in known:
+            cell = state[expr.symbol].get(known)
+            if cell is not None:  # else a number beyond the table
+                return cell
         longer: dict[str, str] = {}
 
         def short(name: str, text: str) -> str:
@@ -238,8 +248,7 @@ class Grounding:
             return name
 
         choices: list[Choice] = []
-        for place, argument in enumerate(expr.arguments):
-            term = self.term(argument, state, environment)
+        for place, (argument, term) in enumerate(zip(expr.arguments, terms, strict=True)):
             if isinstance(term, str):
                 choices.append(self._choice(short(f"?{place}", term), argument.type))
             else:
@@ -368,6 +377,16 @@ def _joined(parts: Iterable[str], operator: str, neutral: str, decided: str) -> 
     return f"({operator} {' '.join(kept)})"
 
 
+def _known_element(term: Term) -> int | None:
+    """The one element or number that a term is, whatever is true; None where that depends."""
+    if isinstance(term, str):
+        return int(term) if term.isdigit() else None
+    if len(term) != 1:
+        return None
+    ((value, when),) = term.items()
+    return value if when == "true" else None
+
+
 def _is_element(choice: Choice) -> bool:
     """Whether it is one known element."""
     return len(choice) == 1 and "true" in choice.values()
@@ -409,12 +428,8 @@ def _text(term: Term) -> str:
 
 def _compared(operator: str, left: str, right: str) -> str:
     if left.isdigit() and right.isdigit():
-        return literal(_is_known(operator, int(left), int(right)))
+        return literal(_COMPARE[operator](int(left), int(right)))
     return f"({operator} {left} {right})"
-
-
-def _is_known(operator: str, left: int, right: int) -> bool:
-    return {"=": left == right, "<": left < right, "<=": left <= right}[operator]
 
 
 def _read(term: Term, values: Mapping[str, Value]) -> Value:
