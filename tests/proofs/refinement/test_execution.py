@@ -40,7 +40,8 @@ from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.following import Check, Then, restored
 from thence.proofs.refinement.following import Path as Way
 from thence.proofs.refinement.obligations import Cause, causes, steps_of, through
-from thence.proofs.refinement.shapes import (
+from thence.proofs.refinement.shapes.flat import built, leaves
+from thence.proofs.refinement.shapes.kinds import (
     Bag,
     Group,
     Leaf,
@@ -51,8 +52,6 @@ from thence.proofs.refinement.shapes import (
     Shape,
     Table,
     Window,
-    built,
-    leaves,
 )
 from thence.proofs.refinement.states import (
     any_state,

@@ -234,8 +234,8 @@ class Grounding:
         """The value of a symbol. What says which element or number an argument is has a name where it is longer, so
         that it is there once: `(let ((?0 (+ k 1))) ...)`. So terms inside one another stay short."""
         terms = [self.term(argument, state, environment) for argument in expr.arguments]
-        known = tuple(map(_known_element, terms))
-        if None not in known:
+        known = tuple(value for term in terms if (value := _known_element(term)) is not None)
+        if len(known) == len(terms):
             cell = state[expr.symbol].get(known)
             if cell is not None:  # else a number beyond the table
                 return cell

@@ -15,7 +15,8 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.structure import Value, evaluate
 from thence.proofs.machine.transitions import symbols as machine_symbols
-from thence.proofs.refinement.shapes import (
+from thence.proofs.refinement.shapes.flat import built, leaves
+from thence.proofs.refinement.shapes.kinds import (
     Bag,
     Group,
     Leaf,
@@ -27,8 +28,6 @@ from thence.proofs.refinement.shapes import (
     Table,
     Term,
     Window,
-    built,
-    leaves,
 )
 from thence.proofs.refinement.states import (
     State,

@@ -16,19 +16,10 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import NAT, Collection, Map, Type
 from thence.proofs.logic.formula import Unsupported, conj
 from thence.proofs.refinement.effects import root_of
-from thence.proofs.refinement.shapes import (
-    Change,
-    Group,
-    Shape,
-    Table,
-    Term,
-    Window,
-    leaves,
-    merged,
-    substituted,
-    table,
-    within,
-)
+from thence.proofs.refinement.shapes.changes import Change, merged, substituted
+from thence.proofs.refinement.shapes.flat import leaves
+from thence.proofs.refinement.shapes.kinds import Group, Shape, Table, Term, Window, within
+from thence.proofs.refinement.shapes.zeros import table
 
 
 def changes_elements(loop: ir.For) -> bool:

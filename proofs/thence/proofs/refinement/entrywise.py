@@ -21,19 +21,10 @@ from thence.dsl.ir.types import Collection, Map, Type, has_zero
 from thence.proofs.logic.formula import TRUE, conj, substitute
 from thence.proofs.refinement.following import Path
 from thence.proofs.refinement.rounds import Looping
-from thence.proofs.refinement.shapes import (
-    Shape,
-    Table,
-    Term,
-    flat,
-    is_flat,
-    leaves,
-    locals_of,
-    merged,
-    same,
-    substituted,
-    table,
-)
+from thence.proofs.refinement.shapes.changes import merged, substituted
+from thence.proofs.refinement.shapes.flat import flat, is_flat, leaves, locals_of, same
+from thence.proofs.refinement.shapes.kinds import Shape, Table, Term
+from thence.proofs.refinement.shapes.zeros import table
 
 Around: TypeAlias = tuple[ir.For | ir.If, ...]
 """Loops and conditions around a statement, from the outside."""

@@ -47,30 +47,11 @@ from thence.proofs.refinement.expressions import Value
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
 from thence.proofs.refinement.mutation import any_like, cleared, mutation, with_numbered, without_numbered
 from thence.proofs.refinement.rounds import DEEPEST, Rounds
-from thence.proofs.refinement.shapes import (
-    Change,
-    Element,
-    Entry,
-    Field,
-    Group,
-    Leaf,
-    Numbered,
-    Parts,
-    PlaceStep,
-    Shape,
-    Table,
-    Term,
-    Window,
-    changed,
-    equality,
-    flat,
-    in_numbered,
-    locals_of,
-    something_inside,
-    variables,
-    within,
-    without_element,
-)
+from thence.proofs.refinement.shapes.changes import Change, Element, Entry, Field, PlaceStep, changed, without_element
+from thence.proofs.refinement.shapes.contents import equality, in_numbered
+from thence.proofs.refinement.shapes.flat import flat, locals_of, variables
+from thence.proofs.refinement.shapes.kinds import Group, Leaf, Numbered, Parts, Shape, Table, Term, Window, within
+from thence.proofs.refinement.shapes.zeros import something_inside
 from thence.proofs.refinement.states import facts_of_new, forgotten, packet_of_self, place_facts
 from thence.proofs.refinement.trees import facts_of_flight
 

@@ -27,7 +27,10 @@ from thence.proofs.logic.formula import (
     implies,
     negation,
 )
-from thence.proofs.refinement.shapes import (
+from thence.proofs.refinement.shapes.changes import merged
+from thence.proofs.refinement.shapes.contents import elements, equality, in_bag, in_numbered
+from thence.proofs.refinement.shapes.flat import alike, flat, is_bag, locals_of, same, term_of, variables
+from thence.proofs.refinement.shapes.kinds import (
     Bag,
     Group,
     Leaf,
@@ -40,25 +43,9 @@ from thence.proofs.refinement.shapes import (
     Table,
     Term,
     Window,
-    alike,
-    elements,
-    empty_from,
-    equality,
-    flat,
-    in_bag,
-    in_numbered,
-    is_bag,
-    locals_of,
-    merged,
-    not_zero,
-    same,
-    something_in,
-    something_inside,
-    term_of,
-    variables,
     within,
-    zero_shape,
 )
+from thence.proofs.refinement.shapes.zeros import empty_from, not_zero, something_in, something_inside, zero_shape
 from thence.proofs.refinement.states import SELF, State, channel_of, place_of
 
 

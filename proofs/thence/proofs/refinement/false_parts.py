@@ -20,7 +20,7 @@ from thence.proofs.logic.formula import Unsupported, outer_foralls
 from thence.proofs.refinement.drawing import Reader
 from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.following import Claim, Enabled, Kept, Taking
-from thence.proofs.refinement.shapes import Leaf, Parts, Shape, Term
+from thence.proofs.refinement.shapes.kinds import Leaf, Parts, Shape, Term
 from thence.proofs.refinement.states import State
 
 Instance: TypeAlias = Mapping[str, str]

@@ -21,7 +21,8 @@ from thence.proofs.logic.formula import (
 )
 from thence.proofs.machine.transitions import Action
 from thence.proofs.refinement.expressions import Evaluation, Value
-from thence.proofs.refinement.shapes import Group, Shape, Term, term_of
+from thence.proofs.refinement.shapes.flat import term_of
+from thence.proofs.refinement.shapes.kinds import Group, Shape, Term
 from thence.proofs.refinement.states import SELF, State
 from thence.proofs.refinement.transitions import action_of, enabled, taken
 from thence.proofs.refinement.trees import is_linked

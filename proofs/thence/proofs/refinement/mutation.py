@@ -14,9 +14,11 @@ from thence.proofs.logic.formula import (
     disj,
 )
 from thence.proofs.refinement.following import opposite
-from thence.proofs.refinement.shapes import (
+from thence.proofs.refinement.shapes.changes import Change, merged, without_entry
+from thence.proofs.refinement.shapes.contents import equality
+from thence.proofs.refinement.shapes.flat import flat, is_bag, same
+from thence.proofs.refinement.shapes.kinds import (
     Bag,
-    Change,
     Group,
     Leaf,
     Members,
@@ -28,15 +30,8 @@ from thence.proofs.refinement.shapes import (
     Table,
     Term,
     Window,
-    empty_from,
-    equality,
-    flat,
-    is_bag,
-    merged,
-    same,
-    without_entry,
-    zero_shape,
 )
+from thence.proofs.refinement.shapes.zeros import empty_from, zero_shape
 
 
 def any_like(shape: Shape, name: str) -> Shape:

@@ -44,7 +44,8 @@ from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.expressions import Evaluation, Value, role
 from thence.proofs.refinement.following import Check, Claim, Enabled, Event, Kept, Path
 from thence.proofs.refinement.premises import premises
-from thence.proofs.refinement.shapes import Group, Leaf, Shape, Term, built, leaves
+from thence.proofs.refinement.shapes.flat import built, leaves
+from thence.proofs.refinement.shapes.kinds import Group, Leaf, Shape, Term
 from thence.proofs.refinement.states import (
     SELF,
     State,

@@ -25,7 +25,7 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS
 from thence.dsl.run.machine_run import MachineRun, given_symbols
 from thence.proofs.logic.formula import equal, exists, forall, holds, implies, local, negation
-from thence.proofs.refinement.shapes import Term
+from thence.proofs.refinement.shapes.kinds import Term
 
 _LARGEST = 3
 """Processes of the small systems."""

@@ -28,15 +28,9 @@ from thence.proofs.logic.formula import (
 )
 from thence.proofs.refinement.expressions import Value
 from thence.proofs.refinement.following import Event, Following, Path, Then, opposite, restored
-from thence.proofs.refinement.shapes import (
-    Group,
-    Leaf,
-    Shape,
-    Term,
-    is_bag,
-    locals_of,
-    substituted,
-)
+from thence.proofs.refinement.shapes.changes import substituted
+from thence.proofs.refinement.shapes.flat import is_bag, locals_of
+from thence.proofs.refinement.shapes.kinds import Group, Leaf, Shape, Term
 from thence.proofs.refinement.states import packet_of_self
 from thence.proofs.refinement.transitions import Many, enabled, taken_for
 

@@ -30,19 +30,9 @@ from thence.proofs.logic.formula import (
     negation,
 )
 from thence.proofs.machine.transitions import first_value, first_values, free_at_first, symbols
-from thence.proofs.refinement.shapes import (
-    Group,
-    Leaf,
-    Parts,
-    Shape,
-    Term,
-    alike,
-    locals_of,
-    merged,
-    same,
-    term_of,
-    variables,
-)
+from thence.proofs.refinement.shapes.changes import merged
+from thence.proofs.refinement.shapes.flat import alike, locals_of, same, term_of, variables
+from thence.proofs.refinement.shapes.kinds import Group, Leaf, Parts, Shape, Term
 from thence.proofs.refinement.symbols import facts_of, shape_of, symbols_of, value_sort, value_sorts, value_symbols
 
 Symbols: TypeAlias = Mapping[str, Callable[[tuple[Term, ...]], Term]]

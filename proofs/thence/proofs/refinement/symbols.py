@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Collection, Map, Record, Sort, Type, has_zero
 from thence.proofs.logic.formula import conj, forall, implies
-from thence.proofs.refinement.shapes import (
+from thence.proofs.refinement.shapes.contents import equality
+from thence.proofs.refinement.shapes.flat import is_bag, is_flat, leaves, locals_of, same
+from thence.proofs.refinement.shapes.kinds import (
     Bag,
     Group,
     Leaf,
@@ -18,16 +20,9 @@ from thence.proofs.refinement.shapes import (
     Shape,
     Term,
     Window,
-    equality,
-    is_bag,
-    is_flat,
-    leaves,
-    locals_of,
-    same,
-    something_inside,
-    table,
     within,
 )
+from thence.proofs.refinement.shapes.zeros import something_inside, table
 
 ENDS = ("#first", "#next")
 """How the symbols for the ends of a window end; no field of a record has such a name."""

@@ -14,7 +14,8 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import history_transitions
 from thence.proofs.logic.formula import Unsupported, conditional, conj, exists, free_locals, substitute, symbols_of
 from thence.proofs.machine.transitions import Action, complete
-from thence.proofs.refinement.shapes import Term, alike
+from thence.proofs.refinement.shapes.flat import alike
+from thence.proofs.refinement.shapes.kinds import Term
 from thence.proofs.refinement.states import State, Symbols
 
 Selected = Callable[[Mapping[str, Term]], Term]

@@ -16,7 +16,8 @@ from thence.dsl.ir.types import BOOL, PROCESS
 from thence.dsl.run.machine_run import given_symbols
 from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, holds, implies, local, negation
 from thence.proofs.refinement.expressions import role
-from thence.proofs.refinement.shapes import Members, Parts, Shape, Table, Term, locals_of, term_of, variables
+from thence.proofs.refinement.shapes.flat import locals_of, term_of, variables
+from thence.proofs.refinement.shapes.kinds import Members, Parts, Shape, Table, Term
 from thence.proofs.refinement.states import State, variable_name
 from thence.proofs.refinement.symbols import shape_of
 

@@ -34,7 +34,8 @@ from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.failure import Failure, failure_of
 from thence.proofs.refinement.obligations import Claimed, Facts, facts_between_steps
 from thence.proofs.refinement.premises import premises
-from thence.proofs.refinement.shapes import Shape, Term, term_of
+from thence.proofs.refinement.shapes.flat import term_of
+from thence.proofs.refinement.shapes.kinds import Shape, Term
 from thence.proofs.refinement.states import flying_name, packet_sort, receiver_of, said_of
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
