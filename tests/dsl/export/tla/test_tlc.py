@@ -312,3 +312,50 @@ def test_a_packet_to_another_than_a_neighbor(tmp_path: Path) -> None:
     (protocol,) = found.protocols
     assert "fault" in explore(protocol, workload(found, "line"), ["fault"]).violations
     assert "value of none" in tlc(export_protocol(protocol, workload(found, "line"), "line"), tmp_path)
+
+
+LAZY = """
+protocol lazy:
+  message MSG(m: message) carries m
+  state: Q: queue of nat; M: map process to nat; P: map process to message; A: sliding array of nat; W: sliding map of nat
+  procedure use(x: nat): pass
+  on causal_send(m):
+    {statement}
+    send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  property no_creation
+
+scope two of lazy:
+  processes 2
+  sends 1, 0
+"""
+
+
+@pytest.mark.long(but=("let x = Q.first", "if M[self] > 0: let x = Q.first"))
+@needs_tlc
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "let x = Q.first",
+        "let k = M[self] - 1; let x = k",
+        "let none_left = {M[self] - 1}.size",
+        "for p in process: let x = P[p]",
+        "ref x = A[0]; use(x)",
+        "ref x = M[P[self].dst]; M[self] := 0",
+        "use(Q.first)",
+        "W.remove(Q.first)",
+        "Q.remove(Q.first)",
+        "P[self] := P[m.dst]; P.clear()",
+        "if M[self] > 0: let x = Q.first",
+        "ref x = A[0]; let y = M[self]; use(y)",
+    ],
+)
+def test_a_fault_in_what_nothing_uses(statement: str, tmp_path: Path) -> None:
+    """TLC evaluates what is used, the interpreter whatever stands there."""
+    found = load_bytes(Path("lazy.thence"), LAZY.format(statement=statement).encode()).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    own = explore(protocol, workload(found, "two"), ["fault"])
+    said = tlc(export_protocol(protocol, workload(found, "two"), "two"), tmp_path)
+    assert ("Assert evaluated to FALSE" in said) == ("fault" in own.violations), said
+    assert ("No error has been found" in said) == ("fault" not in own.violations), said
