@@ -317,7 +317,9 @@ def test_a_packet_to_another_than_a_neighbor(tmp_path: Path) -> None:
 LAZY = """
 protocol lazy:
   message MSG(m: message) carries m
-  state: Q: queue of nat; M: map process to nat; P: map process to message; A: sliding array of nat; W: sliding map of nat
+  state:
+    Q: queue of nat; M: map process to nat; P: map process to message
+    A: sliding array of nat; W: sliding map of nat
   procedure use(x: nat): pass
   on causal_send(m):
     {statement}
