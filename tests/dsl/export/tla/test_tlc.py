@@ -361,3 +361,33 @@ def test_a_fault_in_what_nothing_uses(statement: str, tmp_path: Path) -> None:
     said = tlc(export_protocol(protocol, workload(found, "two"), "two"), tmp_path)
     assert ("Assert evaluated to FALSE" in said) == ("fault" in own.violations), said
     assert ("No error has been found" in said) == ("fault" not in own.violations), said
+
+
+TWICE = """
+machine twice:
+  relation posted(m: message)
+  transition causal_send(m): posted(m) := true
+  transition deliver(m): require posted(m){further}
+  stable stays(m): posted(m)
+  reachable some: exists m. delivered(m)
+  prove at_most_once, no_creation, without deadlock
+"""
+
+
+@needs_tlc
+@pytest.mark.parametrize("further", ["", " and not delivered(m)"])
+def test_a_machine_that_delivers_twice(further: str, tmp_path: Path) -> None:
+    """That is a property of a step, which may change nothing: TLC is asked which steps are enabled."""
+    found = load_bytes(Path("twice.thence"), TWICE.format(further=further).encode()).specification
+    assert found is not None
+    (machine,) = found.machines
+    complete = tuple(ir.Transition(each.name, each.parameters, each.guards, each.updates) for each in actions(machine))
+    exported = export_machine(machine, complete, rigid(machine), 2, 2)
+    assert [note.split("`")[1] for note in exported.notes] == [
+        "stable stays",
+        "reachable some",
+        "prove without deadlock",
+    ]
+    said = tlc(exported, tmp_path)
+    assert ("Invariant Invariant_at_most_once is violated" in said) == (not further), said
+    assert ("No error has been found" in said) == bool(further), said
