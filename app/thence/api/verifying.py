@@ -90,7 +90,7 @@ def tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
         yield task("link", link.name, link.protocol.name, link.machine.name)
     for mutant in found.mutants:
         if isinstance(mutant.mutated, ir.Protocol):
-            yield task("mutant", mutant.name, mutant.subject, f"{mutant.subject}/{mutant.name}")
+            yield task("mutant", f"{mutant.subject}/{mutant.name}", mutant.name, mutant.subject)
     for scenario in found.scenarios:
         yield task("scenario", scenario.name, scenario.subject, *scenario.subject.split("/"))
     for protocol in found.protocols:
@@ -138,7 +138,7 @@ def _done(task: Task) -> tuple[Result, ...]:
         case "mutant":
             from thence.proofs.scopes.scopes import Options, check_mutant
 
-            mutant = next(known for known in found.mutants if known.name == task.name)
+            mutant = next(known for known in found.mutants if f"{known.subject}/{known.name}" == task.name)
             return check_mutant(found, mutant, Options(resources=ONE_THREAD))
         case "scenario":
             from thence.proofs.scopes.scenarios import play_scenario

@@ -391,3 +391,43 @@ def test_a_machine_that_delivers_twice(further: str, tmp_path: Path) -> None:
     said = tlc(exported, tmp_path)
     assert ("Invariant Invariant_at_most_once is violated" in said) == (not further), said
     assert ("No error has been found" in said) == bool(further), said
+
+
+BINDING = """
+protocol binding:
+  message MSG(m: message) carries m
+  state:
+    B: set of bool
+    M: map process to nat
+    N: map process to nat
+    c: bool
+    n: nat
+  on causal_send(m):
+    c := (not c) in B
+    B.add(false)
+    M[self] := 1
+    N[m.dst] := 1
+    n := count p in M, q in N. p != q
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    if (not c) = (n = 1): deliver m
+  invariant counted: forall p: process. n@p <= 1 and not c@p
+  invariant within: forall p: process. (not c@p) not in B@p
+
+scope two of binding:
+  processes 2
+  sends 1, 1
+"""
+
+
+@needs_tlc
+def test_operators_bind_as_they_do_in_the_protocol(tmp_path: Path) -> None:
+    r"""`~x \in S` is `~(x \in S)` in TLA+, and `DOMAIN M \X DOMAIN N` one domain."""
+    found = load_bytes(Path("binding.thence"), BINDING.encode()).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    own = explore(protocol, workload(found, "two"), properties_of(protocol))
+    assert [name for name in own.violations if name != "delivered"] == []
+    said = tlc(export_protocol(protocol, workload(found, "two"), "two"), tmp_path)
+    assert "No error has been found" in said, said
+    assert states(said) == (own.states, own.transitions)
