@@ -84,7 +84,7 @@ def tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
         yield task("scope", f"{scope.name} of {scope.protocol}", scope.name, scope.protocol)
     stated = {scope.protocol for scope in found.scopes}
     for protocol in found.protocols:
-        if protocol.name not in stated and (protocol.properties or protocol.eventually or protocol.invariants):
+        if protocol.name not in stated and states_something(protocol):
             yield task("protocol", protocol.name)
     for link in found.links:
         yield task("link", link.name, link.protocol.name, link.machine.name)
@@ -96,6 +96,11 @@ def tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
     for protocol in found.protocols:
         if protocol.name in SHIPPED:
             yield task("conform", protocol.name, cases=cases, seed=seed)
+
+
+def states_something(protocol: ir.Protocol) -> bool:
+    """Whether the protocol claims anything of its runs."""
+    return bool(protocol.properties or protocol.liveness or protocol.invariants or protocol.rest)
 
 
 def _machine_s(part: ir.Specification) -> float:
