@@ -55,3 +55,29 @@ def test_a_protocol_without_a_scope_is_judged_whatever_it_claims(claim: str, nam
     (task,) = tasks_of(found, 0, 0)
     verdicts = {result.name.rpartition(": ")[2]: result.verdict.value for result in run_task(task)}
     assert verdicts[name] == ("refuted" if name == "one" else "holds")
+
+
+LINKED = """
+machine posts:
+  relation posted(m: message)
+  transition causal_send(m): posted(m) := true
+  transition deliver(m): require posted(m) and sent(m) and not delivered(m)
+  prove at_most_once
+
+protocol post:
+  message LETTER(m: message) carries m
+  on causal_send(m): send LETTER(m) to m.dst
+  on receive LETTER(m) from j: {handed_over}
+
+conforms post to posts:
+  causal_send(m) is causal_send(m)
+  deliver m is deliver(m)
+"""
+
+
+@pytest.mark.parametrize(("handed_over", "verdict"), [("deliver m", "holds"), ("deliver m; deliver m", "refuted")])
+def test_a_link_without_a_scope_is_checked(handed_over: str, verdict: str) -> None:
+    found = load_bytes(Path("post.thence"), LINKED.format(handed_over=handed_over).encode())
+    (task,) = [task for task in tasks_of(found, 0, 0) if task.kind == "link"]
+    (result,) = run_task(task)
+    assert (result.verdict.value, result.expected) == (verdict, verdict == "holds")

@@ -76,13 +76,13 @@ def compare(protocol: ir.Protocol, workload: ir.Workload, folder: Path) -> str:
     return "violating" if seen else "alike"
 
 
-@pytest.mark.long(but=("typed-5080", "plain-5000"))
+@pytest.mark.long(but=("typed-5078", "plain-5000"))
 @needs_tlc
-@pytest.mark.parametrize("start", [f"{draw}-{start}" for draw in ("typed", "plain") for start in range(5000, 5120, 20)])
+@pytest.mark.parametrize("start", [f"{draw}-{start}" for draw in ("typed", "plain") for start in range(5000, 5104, 26)])
 def test_drawn_protocols(start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execute, "STEP_BUDGET", 200)
     draw: Callable[[int], Drawn] = typed if start.startswith("typed") else plain
     first, tally = int(start.partition("-")[2]), Counter[str]()
-    for seed in range(first, first + 4):
+    for seed in range(first, first + 6):
         tally[compare(*draw(seed), tmp_path / str(seed))] += 1
-    assert tally["large"] + tally["refused"] < 4, tally
+    assert tally["large"] + tally["refused"] < 6, tally
