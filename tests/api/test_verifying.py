@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from thence.api import verifying
-from thence.api.verifying import Task, run_task, tasks_of
-from thence.dsl.load import load_bytes
+from thence.api.verifying import Task, implemented, run_task, tasks_of
+from thence.dsl.load import load, load_bytes
 from thence.spec.collector import SELDOM
 from thence.spec.verdict import Result
 
@@ -81,3 +81,12 @@ def test_a_link_without_a_scope_is_checked(handed_over: str, verdict: str) -> No
     (task,) = [task for task in tasks_of(found, 0, 0) if task.kind == "link"]
     (result,) = run_task(task)
     assert (result.verdict.value, result.expected) == (verdict, verdict == "holds")
+
+
+def test_shipped_implementations_are_of_library_files(tmp_path: Path) -> None:
+    own = tmp_path / "mf.thence"
+    own.write_text(CLAIM.replace("claim:", "mf:").format(claim="property at_most_once"), encoding="utf-8")
+    assert implemented(load("mf")) == ("mf",)
+    assert implemented(load(str(own))) == ()
+    assert [task.kind for task in tasks_of(load(str(own)), 10, 0)] == ["protocol"]
+    assert [task.name for task in tasks_of(load("mf"), 10, 0) if task.kind == "conform"] == ["mf"]

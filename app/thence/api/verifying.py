@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
-from thence.dsl.load import Loaded, load_once
+from thence.dsl.load import Loaded, library, load_once
 from thence.proofs.explore.exploration import ONE_THREAD
 from thence.proofs.prove import parts, prove_specification
 from thence.proofs.solving.discharge import Options as ProofOptions
@@ -93,9 +93,17 @@ def tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
             yield task("mutant", f"{mutant.subject}/{mutant.name}", mutant.name, mutant.subject)
     for scenario in found.scenarios:
         yield task("scenario", scenario.name, scenario.subject, *scenario.subject.split("/"))
-    for protocol in found.protocols:
-        if protocol.name in SHIPPED:
-            yield task("conform", protocol.name, cases=cases, seed=seed)
+    for name in implemented(file):
+        yield task("conform", name, cases=cases, seed=seed)
+
+
+def implemented(file: Loaded) -> tuple[str, ...]:
+    """The protocols of a library file that have a shipped implementation. It implements no other protocol, whatever
+    that one's name is."""
+    found = file.specification
+    if found is None or file.path.resolve() not in {path.resolve() for path in library()}:
+        return ()
+    return tuple(protocol.name for protocol in found.protocols if protocol.name in SHIPPED)
 
 
 def states_something(protocol: ir.Protocol) -> bool:
