@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
-from thence.dsl.load import Loaded, library, load_once
+from thence.dsl.load import Loaded, is_of_the_library, load_once
 from thence.proofs.explore.exploration import ONE_THREAD
 from thence.proofs.prove import parts, prove_specification
 from thence.proofs.solving.discharge import Options as ProofOptions
@@ -101,7 +101,7 @@ def implemented(file: Loaded) -> tuple[str, ...]:
     """The protocols of a library file that have a shipped implementation. It implements no other protocol, whatever
     that one's name is."""
     found = file.specification
-    if found is None or file.path.resolve() not in {path.resolve() for path in library()}:
+    if found is None or not is_of_the_library(file.path):
         return ()
     return tuple(protocol.name for protocol in found.protocols if protocol.name in SHIPPED)
 
