@@ -156,7 +156,7 @@ def explore(
         scope: a scope of the file.
         processes: how many.
         sends: messages of each process: one number for all, or one each.
-        mutant: a mutant of the file, in place of its subject.
+        mutant: a mutant of the file, in place of its subject; PROTOCOL/MUTANT where several have one of the name.
         settings: further settings of the scope, as in files: `losses 1`, `fifo`, `destinations 0 to 1`.
         any_number: any number of messages.
         properties: what is judged; by default what the protocol promises.

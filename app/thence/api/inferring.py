@@ -377,10 +377,12 @@ def chosen_machines(specification: ir.Specification, names: Sequence[str]) -> tu
     Raises: UserError for other names; BadRequest where there are none.
     """
     there = {machine.name: machine for machine in specification.machines}
-    mutated = ((mutant.name, mutant.mutated) for mutant in specification.mutants)
+    mutated = [(mutant.name, mutant.mutated) for mutant in specification.mutants]
     mutants = {name: replace(machine, name=name) for name, machine in mutated if isinstance(machine, ir.Machine)}
     for name in names:
         known(name, (*there, *mutants), "machine")
+        if name not in there and sum(isinstance(machine, ir.Machine) for of, machine in mutated if of == name) > 1:
+            raise BadRequest(f"several machines have a mutant {name}, and infer takes a mutant by its name alone")
     if not there:
         raise BadRequest("the file has no machine: invariants are inferred for machines")
     return tuple((mutants | there)[name] for name in names) if names else tuple(there.values())

@@ -108,7 +108,7 @@ def replay(
     if not isinstance(steps, Explored | Execution):
         return ran(targets(choice, load(source).content)[0], Manner(replay=steps))
     if mutant is None and "/" in steps.subject:
-        choice = replace(choice, mutant=steps.subject.partition("/")[2])
+        choice = replace(choice, mutant=steps.subject)
     if scope is None and not choice.changes:
         explored = steps.facts["scope"]
         choice = replace(choice, processes=explored["processes"], settings=tuple(explored["settings"]))

@@ -19,7 +19,7 @@ from thence.dsl.check.workload import (
     default_workloads,
     kind_of,
 )
-from thence.dsl.find import known, specification
+from thence.dsl.find import known, mutant_of_a_protocol, mutants_named, specification
 
 Sends: TypeAlias = int | Sequence[int] | str | None
 """Messages of each process: one number for all, or one each; as a text as on the command line. None: not chosen."""
@@ -118,10 +118,14 @@ def _default_targets(protocol: ir.Protocol) -> list[Target]:
 
 
 def _mutant(found: ir.Specification, name: str) -> tuple[ir.Mutant, ir.Protocol]:
-    known(name, tuple(mutant.name for mutant in found.mutants), "mutant")
-    mutant = next(mutant for mutant in found.mutants if mutant.name == name)
-    if not isinstance(mutant.mutated, ir.Protocol):
-        raise BadRequest(f"{name} is a mutant of the machine {mutant.subject}: thence prove {found.file} {name}")
+    of_any = mutants_named(found, name)
+    if not of_any:
+        known(name, tuple(mutant.name for mutant in found.mutants), "mutant")
+    mutant = mutant_of_a_protocol(found, name)
+    if mutant is None:
+        (of, own) = (of_any[0].subject, of_any[0].name)
+        raise BadRequest(f"{name} is a mutant of the machine {of}: thence prove {found.file} {own}")
+    assert isinstance(mutant.mutated, ir.Protocol)
     return mutant, mutant.mutated
 
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from thence.conformance.implementations import SHIPPED
 from thence.dsl import ir
-from thence.dsl.load import Loaded, load_once
+from thence.dsl.load import Loaded, is_of_the_library, load_once
 from thence.proofs.explore.exploration import ONE_THREAD
 from thence.proofs.prove import parts, prove_specification
 from thence.proofs.solving.discharge import Options as ProofOptions
@@ -84,18 +84,31 @@ def tasks_of(file: Loaded, cases: int, seed: int) -> Iterator[Task]:
         yield task("scope", f"{scope.name} of {scope.protocol}", scope.name, scope.protocol)
     stated = {scope.protocol for scope in found.scopes}
     for protocol in found.protocols:
-        if protocol.name not in stated and (protocol.properties or protocol.eventually or protocol.invariants):
+        if protocol.name not in stated and states_something(protocol):
             yield task("protocol", protocol.name)
     for link in found.links:
         yield task("link", link.name, link.protocol.name, link.machine.name)
     for mutant in found.mutants:
         if isinstance(mutant.mutated, ir.Protocol):
-            yield task("mutant", mutant.name, mutant.subject, f"{mutant.subject}/{mutant.name}")
+            yield task("mutant", f"{mutant.subject}/{mutant.name}", mutant.name, mutant.subject)
     for scenario in found.scenarios:
         yield task("scenario", scenario.name, scenario.subject, *scenario.subject.split("/"))
-    for protocol in found.protocols:
-        if protocol.name in SHIPPED:
-            yield task("conform", protocol.name, cases=cases, seed=seed)
+    for name in implemented(file):
+        yield task("conform", name, cases=cases, seed=seed)
+
+
+def implemented(file: Loaded) -> tuple[str, ...]:
+    """The protocols of a library file that have a shipped implementation. It implements no other protocol, whatever
+    that one's name is."""
+    found = file.specification
+    if found is None or not is_of_the_library(file.path):
+        return ()
+    return tuple(protocol.name for protocol in found.protocols if protocol.name in SHIPPED)
+
+
+def states_something(protocol: ir.Protocol) -> bool:
+    """Whether the protocol claims anything of its runs."""
+    return bool(protocol.properties or protocol.liveness or protocol.invariants or protocol.rest)
 
 
 def _machine_s(part: ir.Specification) -> float:
@@ -138,7 +151,7 @@ def _done(task: Task) -> tuple[Result, ...]:
         case "mutant":
             from thence.proofs.scopes.scopes import Options, check_mutant
 
-            mutant = next(known for known in found.mutants if known.name == task.name)
+            mutant = next(known for known in found.mutants if f"{known.subject}/{known.name}" == task.name)
             return check_mutant(found, mutant, Options(resources=ONE_THREAD))
         case "scenario":
             from thence.proofs.scopes.scenarios import play_scenario

@@ -24,7 +24,7 @@ SettingTexts = Annotated[
 ]
 ScopeName = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file. By default, all of them.")]  # noqa: UP045
 OneScope = Annotated[Optional[str], typer.Option("--scope", help="A scope of the file. By default, the first.")]  # noqa: UP045
-MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, in place of its subject.")]  # noqa: UP045
+MutantName = Annotated[Optional[str], typer.Option("--mutant", help="A mutant of the file, or PROTOCOL/MUTANT.")]  # noqa: UP045
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
 

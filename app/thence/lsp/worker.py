@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,8 @@ def _proved(found: ir.Specification, task: Task, tell: Tell) -> tuple[Result, ..
     from thence.proofs.solving.discharge import Options, ProofProgress
     from thence.spec.cache_folder import cache_folder
 
+    if task.of:
+        found = replace(found, mutants=tuple(each for each in found.mutants if each.subject == task.of))
     if task.name not in provable_names(found):
         raise UserError(f"there is no theorem or machine {task.name}")
 

@@ -68,6 +68,23 @@ def named_protocol(name: str) -> ir.Protocol:
     return next(protocol for protocol in protocols if protocol.name == wanted)
 
 
+def mutants_named(found: ir.Specification, name: str) -> tuple[ir.Mutant, ...]:
+    """The mutants that NAME or SUBJECT/NAME names: each subject may have one of the name."""
+    return tuple(each for each in found.mutants if name in (each.name, f"{each.subject}/{each.name}"))
+
+
+def mutant_of_a_protocol(found: ir.Specification, name: str) -> ir.Mutant | None:
+    """The mutant of a protocol that NAME or SUBJECT/NAME names; None where there is none.
+
+    Raises: NotThere where several protocols have a mutant of the name.
+    """
+    of_protocols = [each for each in mutants_named(found, name) if isinstance(each.mutated, ir.Protocol)]
+    if len(of_protocols) > 1:
+        there = " or ".join(f"{each.subject}/{each.name}" for each in of_protocols)
+        raise NotThere(f"several protocols have a mutant {name}; name one of them: {there}")
+    return of_protocols[0] if of_protocols else None
+
+
 def place_of_library_file(name: str) -> Path | None:
     """Where the library file is that FILE or FILE:PROTOCOL means; None for a file that is named by its path.
 

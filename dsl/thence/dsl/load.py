@@ -44,6 +44,11 @@ def benchmarks() -> tuple[Path, ...]:
     return tuple(sorted((_library_folder() / "benchmarks").glob(f"*{SUFFIX}")))
 
 
+def is_of_the_library(path: Path) -> bool:
+    """Whether the file is one of the library, and not one of the same name."""
+    return path.resolve() in {known.resolve() for known in library()}
+
+
 def _library_folder() -> Path:
     return Path(str(thence.spec.__file__)).parent / "library"
 

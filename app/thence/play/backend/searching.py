@@ -11,7 +11,7 @@ from thence.api.statements import Explored
 from thence.dsl import ir
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
-from thence.dsl.find import known
+from thence.dsl.find import known, mutant_of_a_protocol, mutants_named
 from thence.dsl.load import Loaded, load_bytes
 from thence.dsl.run.actions import Action
 from thence.dsl.run.narrate import record
@@ -140,14 +140,14 @@ def compare(loaded: Loaded, asked: Mapping[str, Any], engine: Engine, tell: Tell
     name = text_of(asked, "mutant")
     if name is None:
         raise BadQuestion("no mutant is named")
-    known(name, tuple(mutant.name for mutant in content.mutants), "mutant")
-    named = [one for one in content.mutants if one.name == name]
-    mutant = next((one for one in named if isinstance(one.mutated, ir.Protocol)), named[0])
-    if not isinstance(mutant.mutated, ir.Protocol):
+    if not mutants_named(content, name):
+        known(name, tuple(mutant.name for mutant in content.mutants), "mutant")
+    mutant = mutant_of_a_protocol(content, name)
+    if mutant is None:
         raise BadQuestion(
             f"{name} is a mutant of a machine, which has no runs to show: thence prove {loaded.path} {name}"
         )
-    place, properties = _where(mutant, asked)
+    place, properties = _where(mutant, name, asked)
     target = target_of(content, str(loaded.path), place)
     found = explored([target], properties, options_of(asked, engine, tell))
     shown = next((each for each in found if each.counterexample), None)
@@ -167,19 +167,19 @@ def compare(loaded: Loaded, asked: Mapping[str, Any], engine: Engine, tell: Tell
     }
 
 
-def _where(mutant: ir.Mutant, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _where(mutant: ir.Mutant, name: str, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The scope that shows a mutant, and the properties that fail there."""
     chosen = {key: asked[key] for key in ("scope", "processes", "sends", "settings") if asked.get(key)}
     refuted = [one for one in mutant.expects if one.verdict == "refuted" and {*one.names} - {"link"}]
     if chosen or not refuted:
-        return {"mutant": mutant.name, **chosen}, ()
+        return {"mutant": name, **chosen}, ()
     first = refuted[0]
-    names = tuple(name for name in first.names if name != "link")
+    names = tuple(each for each in first.names if each != "link")
     if first.scope is not None:
-        return {"mutant": mutant.name, "scope": first.scope}, names
+        return {"mutant": name, "scope": first.scope}, names
     assert first.settings is not None and isinstance(mutant.mutated, ir.Protocol)
     lines = list(lines_of(first.settings, kind_of(mutant.mutated)))
-    return {"mutant": mutant.name, "processes": first.settings.processes, "settings": lines}, names
+    return {"mutant": name, "processes": first.settings.processes, "settings": lines}, names
 
 
 def alike(session: Session, model: Session) -> tuple[Session, str]:

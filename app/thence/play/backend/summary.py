@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.find import mutants_named
 from thence.dsl.load import Loaded
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.proofs.scopes.reports import describe
@@ -49,7 +50,7 @@ def _protocol(content: ir.Specification, protocol: ir.Protocol) -> dict[str, Any
         **_declared(protocol),
         "scopes": [_scope(one) for one in content.scopes if one.protocol == protocol.name],
         "mutants": [
-            _mutant(one)
+            _mutant(content, one)
             for one in content.mutants
             if isinstance(one.mutated, ir.Protocol) and one.subject == protocol.name
         ],
@@ -67,8 +68,11 @@ def _scope(scope: ir.Scope) -> dict[str, Any]:
     }
 
 
-def _mutant(mutant: ir.Mutant) -> dict[str, Any]:
-    return {**_declared(mutant), "expects": list(_expectations(mutant.expects))}
+def _mutant(content: ir.Specification, mutant: ir.Mutant) -> dict[str, Any]:
+    """Named with its protocol where another protocol has a mutant of this name."""
+    alike = [one for one in mutants_named(content, mutant.name) if isinstance(one.mutated, ir.Protocol)]
+    name = mutant.name if len(alike) == 1 else f"{mutant.subject}/{mutant.name}"
+    return {**_declared(mutant), "name": name, "expects": list(_expectations(mutant.expects))}
 
 
 def _scenario(scenario: ir.Scenario) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, assert_never
 from thence.conformance.cases.inputs import method_of
 from thence.conformance.systems.foreign import Answered
 from thence.dsl import ir
-from thence.dsl.find import NotThere, protocol_of, specification
+from thence.dsl.find import NotThere, mutant_of_a_protocol, protocol_of, specification
 from thence.dsl.ir import PERIODICALLY
 from thence.dsl.run.choices import Choices, Drawn
 from thence.dsl.run.execute import Delivered, Sent
@@ -182,14 +182,15 @@ class ProtocolSystem:
 
 
 def subject_protocol(name: str) -> ir.Protocol:
-    """The protocol, or the mutant of one, that `protocol:FILE` or `protocol:FILE#MUTANT` names.
+    """The protocol, or the mutant of one, that `protocol:FILE` or `protocol:FILE#MUTANT` names; where several protocols
+    of the file have such a mutant, `protocol:FILE#PROTOCOL/MUTANT`.
 
     Raises: UserError, where there is none, or the file has errors.
     """
     file, _, mutant = name.removeprefix(PREFIX).partition("#")
     if not mutant:
         return protocol_of(file)
-    for known in specification(file).mutants:
-        if known.name == mutant and isinstance(known.mutated, ir.Protocol):
-            return known.mutated
+    found = mutant_of_a_protocol(specification(file), mutant)
+    if found is not None and isinstance(found.mutated, ir.Protocol):
+        return found.mutated
     raise NotThere(f"{file} has no mutant {mutant} of a protocol")

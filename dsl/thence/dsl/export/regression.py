@@ -89,7 +89,7 @@ def violated(
             (
                 known.mutated
                 for known in specification.mutants
-                if known.name == mutant and isinstance(known.mutated, ir.Protocol)
+                if (known.subject, known.name) == (protocol, mutant) and isinstance(known.mutated, ir.Protocol)
             ),
             None,
         )

@@ -394,15 +394,16 @@ def _mutant_results(
 
 
 def check_links(link: ir.Link, options: Options = Options()) -> tuple[Result, ...]:
-    """Checks a link in each of its scopes."""
+    """Checks a link in each of its scopes; in the default scopes where the file states none of the protocol."""
+    scopes: list[tuple[str | None, ir.Workload]] = [(scope.name, scope.workload) for scope in link.scopes]
     results = []
-    for scope in link.scopes:
+    for name, workload in scopes or [(None, workload) for workload in default_workloads(link.protocol)]:
+        title = name or describe(workload)
         bounded = (expect for expect in link.expects if expect.verdict != "proved")
-        stated = (Verdict(expect.verdict) for expect in bounded if expect.scope in (None, scope.name))
-        label = f"{link.name} {scope.name}"
-        progress = options.progress(label)
-        check = check_link(link, link.protocol, scope.workload, limit=options.limit, progress=progress)
-        subject = Subject("link", link.name, link.protocol, scope.name, scope.workload, scope.name)
+        stated = (Verdict(expect.verdict) for expect in bounded if expect.scope in (None, name))
+        progress = options.progress(f"{link.name} {title}")
+        check = check_link(link, link.protocol, workload, limit=options.limit, progress=progress)
+        subject = Subject("link", link.name, link.protocol, name, workload, title)
         results.append(_link_result(subject, link, check, next(stated, None)))
     return tuple(results)
 

@@ -168,3 +168,15 @@ def test_no_mutants_are_no_verdict(thence: Thence, tmp_path: Path) -> None:
     ran = thence("mutate", "idle.thence", "--json")
     (result,) = ran.object["results"]
     assert (ran.code, result["verdict"], result["score"]) == (3, "unknown", None)
+
+
+def test_a_shipped_implementation_is_not_of_a_file_of_its_name(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "fifo.thence").write_text(
+        "protocol fifo:\n  network reliable, reordering\n  message MSG(m: message) carries m\n"
+        "  on causal_send(m): pass\n  on receive MSG(m) from j: pass\n"
+    )
+    refused = thence("mutate", "fifo.thence", "impl")
+    assert (refused.code, refused.out) == (
+        2,
+        "",
+    ) and "there is no protocol, machine or implementation impl" in refused.err

@@ -312,3 +312,122 @@ def test_a_packet_to_another_than_a_neighbor(tmp_path: Path) -> None:
     (protocol,) = found.protocols
     assert "fault" in explore(protocol, workload(found, "line"), ["fault"]).violations
     assert "value of none" in tlc(export_protocol(protocol, workload(found, "line"), "line"), tmp_path)
+
+
+LAZY = """
+protocol lazy:
+  message MSG(m: message) carries m
+  state:
+    Q: queue of nat; M: map process to nat; P: map process to message
+    A: sliding array of nat; W: sliding map of nat
+  procedure use(x: nat): pass
+  on causal_send(m):
+    {statement}
+    send MSG(m) to m.dst
+  on receive MSG(m) from j: deliver m
+  property no_creation
+
+scope two of lazy:
+  processes 2
+  sends 1, 0
+"""
+
+
+@pytest.mark.long(but=("let x = Q.first", "if M[self] > 0: let x = Q.first"))
+@needs_tlc
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "let x = Q.first",
+        "let k = M[self] - 1; let x = k",
+        "let none_left = {M[self] - 1}.size",
+        "for p in process: let x = P[p]",
+        "ref x = A[0]; use(x)",
+        "ref x = M[P[self].dst]; M[self] := 0",
+        "use(Q.first)",
+        "W.remove(Q.first)",
+        "Q.remove(Q.first)",
+        "P[self] := P[m.dst]; P.clear()",
+        "if M[self] > 0: let x = Q.first",
+        "ref x = A[0]; let y = M[self]; use(y)",
+    ],
+)
+def test_a_fault_in_what_nothing_uses(statement: str, tmp_path: Path) -> None:
+    """TLC evaluates what is used, the interpreter whatever stands there."""
+    found = load_bytes(Path("lazy.thence"), LAZY.format(statement=statement).encode()).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    own = explore(protocol, workload(found, "two"), ["fault"])
+    said = tlc(export_protocol(protocol, workload(found, "two"), "two"), tmp_path)
+    assert ("Assert evaluated to FALSE" in said) == ("fault" in own.violations), said
+    assert ("No error has been found" in said) == ("fault" not in own.violations), said
+
+
+TWICE = """
+machine twice:
+  relation posted(m: message)
+  transition causal_send(m): posted(m) := true
+  transition deliver(m): require posted(m){further}
+  stable stays(m): posted(m)
+  reachable some: exists m. delivered(m)
+  prove at_most_once, no_creation, without deadlock
+"""
+
+
+@needs_tlc
+@pytest.mark.parametrize("further", ["", " and not delivered(m)"])
+def test_a_machine_that_delivers_twice(further: str, tmp_path: Path) -> None:
+    """That is a property of a step, which may change nothing: TLC is asked which steps are enabled."""
+    found = load_bytes(Path("twice.thence"), TWICE.format(further=further).encode()).specification
+    assert found is not None
+    (machine,) = found.machines
+    complete = tuple(ir.Transition(each.name, each.parameters, each.guards, each.updates) for each in actions(machine))
+    exported = export_machine(machine, complete, rigid(machine), 2, 2)
+    assert [note.split("`")[1] for note in exported.notes] == [
+        "stable stays",
+        "reachable some",
+        "prove without deadlock",
+    ]
+    said = tlc(exported, tmp_path)
+    assert ("Invariant Invariant_at_most_once is violated" in said) == (not further), said
+    assert ("No error has been found" in said) == bool(further), said
+
+
+BINDING = """
+protocol binding:
+  message MSG(m: message) carries m
+  state:
+    B: set of bool
+    M: map process to nat
+    N: map process to nat
+    c: bool
+    n: nat
+  on causal_send(m):
+    c := (not c) in B
+    B.add(false)
+    M[self] := 1
+    N[m.dst] := 1
+    n := count p in M, q in N. p != q
+    send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    if (not c) = (n = 1): deliver m
+  invariant counted: forall p: process. n@p <= 1 and not c@p
+  invariant within: forall p: process. (not c@p) not in B@p
+
+scope two of binding:
+  processes 2
+  sends 1, 1
+"""
+
+
+@needs_tlc
+def test_operators_bind_as_they_do_in_the_protocol(tmp_path: Path) -> None:
+    r"""`~x \in S` is `~(x \in S)` in TLA+, and `DOMAIN M \X DOMAIN N` one domain."""
+    found = load_bytes(Path("binding.thence"), BINDING.encode()).specification
+    assert found is not None
+    (protocol,) = found.protocols
+    own = explore(protocol, workload(found, "two"), properties_of(protocol))
+    assert [name for name in own.violations if name != "delivered"] == []
+    said = tlc(export_protocol(protocol, workload(found, "two"), "two"), tmp_path)
+    assert "No error has been found" in said, said
+    assert states(said) == (own.states, own.transitions)

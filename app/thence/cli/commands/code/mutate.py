@@ -25,7 +25,7 @@ from thence.conformance.mutation.workers import Judged
 from thence.conformance.systems.subject import load_subject
 from thence.dsl.check.workload import MOST_PROCESSES
 from thence.dsl.find import Rejected, known, protocol_of
-from thence.dsl.load import load
+from thence.dsl.load import is_of_the_library, load
 from thence.spec.verdict import Level, Result, Verdict
 from thence.spec.words import counted
 
@@ -165,7 +165,8 @@ def _subjects(request: MutateRequest, file: str) -> list[Subject]:
     specification = loaded.specification
     if specification is None:
         raise Rejected(loaded)
-    there = subjects_of(file, specification, request.impl or SHIPPED.get(loaded.path.stem))
+    shipped = SHIPPED.get(loaded.path.stem) if is_of_the_library(loaded.path) else None
+    there = subjects_of(file, specification, request.impl or shipped)
     for name in request.names:
         own = ("impl" if subject.kind == "implementation" else subject.name for subject in there)
         known(name, tuple(own), "protocol, machine or implementation")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Optional, cast
 import typer
 
 from thence.api.pools import open_spark, require_spark
-from thence.api.verifying import Task, run_task, tasks_of
+from thence.api.verifying import Task, implemented, run_task, tasks_of
 from thence.cli.options import Json, Seed, Verbose
 from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
 from thence.cli.readers.progress import UNLIKE
@@ -281,8 +281,7 @@ def _outcome(task: Task, future: Future[tuple[Result, ...]]) -> tuple[Result, ..
 
 def _tested_on_spark(loaded: Sequence[Loaded]) -> list[str]:
     """The files' protocols with a shipped implementation."""
-    protocols = [protocol.name for file in loaded if file.specification for protocol in file.specification.protocols]
-    return [name for name in dict.fromkeys(protocols) if name in SHIPPED]
+    return list(dict.fromkeys(name for file in loaded for name in implemented(file)))
 
 
 def _campaigns(

@@ -14,7 +14,7 @@ from thence.cli.options import File, Json, ScopeName, Seed, Sends, Verbose
 from thence.cli.output import UNKNOWN, BadInput, Output
 from thence.cli.session import Session, run_command
 from thence.dsl import ir
-from thence.dsl.find import known, specification
+from thence.dsl.find import known, mutants_named, specification
 from thence.proofs.bounded.history import JUDGED
 from thence.proofs.bounded.machine import Reach, bounded_statements
 from thence.proofs.bounded.results import Case, machine_results, protocol_results
@@ -131,7 +131,6 @@ Chosen: TypeAlias = tuple[list[tuple[ir.Machine, str, tuple[ir.Expectation, ...]
 
 def _chosen(found: ir.Specification, request: BmcRequest) -> Chosen:
     """The machines, and the choices of protocols, that the request is about. Raises: BadInput."""
-    mutants = {mutant.name: mutant for mutant in found.mutants}
     machines = {machine.name: machine for machine in found.machines}
     protocols = [protocol.name for protocol in found.protocols]
     whole = Choice(request.file, request.scope, request.processes, request.sends)
@@ -139,23 +138,34 @@ def _chosen(found: ir.Specification, request: BmcRequest) -> Chosen:
         of_scope = request.scope is not None or request.sends is not None
         every = [] if of_scope else [(machine, machine.name, machine.expects) for machine in found.machines]
         return every, [whole] if protocols else []
-    known(request.name, (*machines, *protocols, *mutants), "machine, protocol or mutant")
-    if request.name in mutants:
-        mutant = mutants[request.name]
-        if isinstance(mutant.mutated, ir.Machine):
-            return [(mutant.mutated, f"{mutant.subject}/{mutant.name}", mutant.expects)], []
-        return [], [Choice(request.file, request.scope, request.processes, request.sends, request.name)]
+    mutants = mutants_named(found, request.name)
+    if not mutants:
+        known(
+            request.name, (*machines, *protocols, *(each.name for each in found.mutants)), "machine, protocol or mutant"
+        )
+    elif request.name not in (*machines, *protocols):
+        return _of_mutants(mutants, request)
     if request.name in machines:
         machine = machines[request.name]
         return [(machine, machine.name, machine.expects)], []
     return [], [whole]
 
 
+def _of_mutants(mutants: Sequence[ir.Mutant], request: BmcRequest) -> Chosen:
+    """All mutants of the name, each of its own subject."""
+    named = [(each.mutated, f"{each.subject}/{each.name}", each.expects) for each in mutants]
+    machines = [(mutated, name, expects) for mutated, name, expects in named if isinstance(mutated, ir.Machine)]
+    of_protocols = [name for mutated, name, _ in named if isinstance(mutated, ir.Protocol)]
+    return machines, [
+        Choice(request.file, request.scope, request.processes, request.sends, name) for name in of_protocols
+    ]
+
+
 def _is_about(target: Target, request: BmcRequest) -> bool:
     """Whether the target is asked for; scopes in which messages are sent for ever only by their name."""
     if (target.workload.prompt or not target.workload.ends) and request.scope is None:
         return False
-    return request.name is None or request.name in target.subject.split("/")
+    return request.name is None or request.name in (target.subject, *target.subject.split("/"))
 
 
 def _case(target: Target, request: BmcRequest) -> Case:

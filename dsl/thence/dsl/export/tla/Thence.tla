@@ -3,6 +3,7 @@
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
 Fault(reason) == Assert(FALSE, reason)
+HasValue(x) == x = x  (* TLC evaluates it, so that a fault in what nothing uses is found *)
 
 (* nat *)
 Minus(a, b) == IF a < b /\ Fault("a nat goes below zero") THEN 0 ELSE a - b
@@ -57,7 +58,7 @@ AddKey(m, x) ==
   IF x \in Range(ItemsOf(m)) THEN m
   ELSE [next |-> m.next + 1, entries |-> Append(m.entries, [index |-> m.next, item |-> x])]
 Differs(x, entry) == entry.item /= x
-RemoveKey(m, x) == [m EXCEPT !.entries = SelectSeq(@, LAMBDA entry : Differs(x, entry))]
+RemoveKey(m, x) == IF ~HasValue(x) THEN m ELSE [m EXCEPT !.entries = SelectSeq(@, LAMBDA entry : Differs(x, entry))]
 ClearKeys(m) == [m EXCEPT !.entries = <<>>]
 
 (* the elements of a set in ascending order: processes and nats, and messages by sender and number *)

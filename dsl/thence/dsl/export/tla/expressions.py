@@ -203,6 +203,11 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
     def sub(part: ir.Expr) -> str:
         return tla(part, scope)
 
+    def side(part: ir.Expr) -> str:
+        """A side of `=` or `\\in`, which bind more than `~`."""
+        text = tla(part, scope)
+        return f"({text})" if text.startswith("~") else text
+
     match expression:
         case ir.Literal_(value=bool() as truth):
             return "TRUE" if truth else "FALSE"
@@ -246,18 +251,18 @@ def tla(expression: ir.Expr, scope: Scope) -> str:
         case ir.Apply(symbol=symbol, arguments=arguments):
             return applied(scope.symbols[symbol], [sub(argument) for argument in arguments])
         case ir.Not(operand=ir.Comparison("=", left=left, right=right)):
-            return f"({sub(left)} /= {sub(right)})"
+            return f"({side(left)} /= {side(right)})"
         case ir.Not(operand=ir.Member(item=item, collection=collection)):
-            return f"({sub(item)} \\notin {element_set(sub(collection), collection.type)})"
+            return f"({side(item)} \\notin {element_set(sub(collection), collection.type)})"
         case ir.Not(operand=operand):
             return f"~{sub(operand)}"
         case ir.Connective(operator=operator, left=left, right=right):
             sign = {"and": "/\\", "or": "\\/", "implies": "=>", "iff": "<=>"}[operator]
             return f"({sub(left)} {sign} {sub(right)})"
         case ir.Comparison(operator=operator, left=left, right=right):
-            return f"({sub(left)} {operator} {sub(right)})"
+            return f"({side(left)} {operator} {side(right)})"
         case ir.Member(item=item, collection=collection):
-            return f"({sub(item)} \\in {element_set(sub(collection), collection.type)})"
+            return f"({side(item)} \\in {element_set(sub(collection), collection.type)})"
         case ir.Arithmetic(operator="+" | "*" as operator, left=left, right=right):
             return f"({sub(left)} {operator} {sub(right)})"
         case ir.Arithmetic(operator=operator, left=left, right=right):
@@ -349,7 +354,8 @@ def _quantified(expression: ir.Quantified, scope: Scope) -> str:
     if expression.kind == "count":
         names = ", ".join(name for name, _ in domains)
         chosen = f"<<{names}>>" if len(domains) > 1 else names
-        product = " \\X ".join(domain for _, domain in domains)
+        several = len(domains) > 1  # `\\X` binds more than `DOMAIN`
+        product = " \\X ".join(f"({each})" if several and each.startswith("DOMAIN") else each for _, each in domains)
         return f"Cardinality({{{chosen} \\in {product} : {body}}})"
     if expression.kind == "sum":
         ranges = ", ".join(f"{name} \\in {domain}" for name, domain in domains)

@@ -48,9 +48,7 @@ def export_machine(
     sorts = {"process": "Process", "message": "Message"}
     scope = Scope(names, process="", symbols=variables, sorts=sorts)
     writer = _Writer(machine, transitions, declared, frozenset(arbitrary), scope)
-    notes = tuple(
-        f"`eventually {each.name}` is not in the export: `thence prove` proves it" for each in machine.eventually
-    )
+    notes = tuple(f"`{said}` is not in the export: `thence prove` proves it" for said in _left_out(machine))
     lines = [
         f"---- MODULE {module} ----",
         f"(* {machine.name}: {processes} processes and {messages} messages *)",
@@ -78,6 +76,17 @@ def export_machine(
     ]
     files = {f"{module}.tla": "\n".join(lines), f"{module}.cfg": "\n".join(configuration), "Thence.tla": prelude()}
     return Exported(module, files, notes)
+
+
+def _left_out(machine: ir.Machine) -> list[str]:
+    """What the machine states about steps and runs, which invariants do not say."""
+    stated = {*machine_builtins.MACHINE_PROPERTIES, *(formula.name for formula in machine.invariants)}
+    return [
+        *(f"eventually {each.name}" for each in machine.eventually),
+        *(f"stable {each.formula.name}" for each in machine.stable),
+        *(f"reachable {each.name}" for each in machine.reachable),
+        *(f"prove {name}" for name in machine.prove if name not in stated),
+    ]
 
 
 @dataclass(slots=True)
@@ -196,11 +205,21 @@ class _Writer:
         machine = self.machine
         own = {formula.name for formula in machine.invariants}
         properties = [
-            built_in.property_formula(name, machine.delivery)
+            self._delivered_once() if name == "at_most_once" else built_in.property_formula(name, machine.delivery)
             for name in machine.prove
-            if name in machine_builtins.MACHINE_PROPERTIES and name not in own and name != "at_most_once"
+            if name in machine_builtins.MACHINE_PROPERTIES and name not in own
         ]
         return [*machine.invariants, *properties]
+
+    def _delivered_once(self) -> ir.NamedFormula:
+        """`at_most_once` as an invariant: what `deliver` takes is not delivered yet."""
+        deliver = next(each for each in self.transitions if each.name == "deliver")
+        once = machine_builtins.at_most_once(*deliver.parameters)
+        body = once.body
+        for guard in reversed(deliver.requires):
+            body = ir.Connective(BOOL, "implies", guard.body, body)
+        every = tuple(ir.Bound(parameter.type, parameter.name, None) for parameter in deliver.parameters)
+        return replace(once, body=ir.Quantified(BOOL, "forall", every, body))
 
     @property
     def stated(self) -> list[str]:

@@ -3,6 +3,9 @@
 A state is the record of a process's variables, with `out`, the emissions of the step so far. Every change
 names the next state in a LET; the statements after an `if` or a loop are a LET operator that takes the state, so that
 an early `return` just does not apply it.
+
+TLC evaluates a LET, and an argument, where it is used. Where nothing uses it, a fault in it would be missed; so each
+that may have no value is evaluated by `HasValue` before what follows.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from thence.dsl.export.tla.expressions import (
     zero,
 )
 from thence.dsl.export.tla.names import field_name
+from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import Collection, Map, Type
 
 Then: TypeAlias = Callable[[str], list[str]]
@@ -62,7 +66,7 @@ class Operators:
 
         match first:
             case ir.Let(name=name, value=value):
-                return self._let(name, tla(value, scope), scope, lambda inner: self._block(rest, inner, then))
+                return self._let(name, value, scope, lambda inner: self._block(rest, inner, then))
             case ir.Var(name=name):
                 raise Unsupported(f"the local variable `{name}` (`var`)")
             case ir.Ref(name=name, place=place):
@@ -83,8 +87,9 @@ class Operators:
                 )
                 return [*lines, *self._next(after, scope, first.label, onward(scope))]
             case ir.Call(procedure=procedure, arguments=values):
-                given = ", ".join([scope.process, scope.state, *(tla(value, scope) for value in values)])
-                return self._next(f"{self.procedures[procedure]}({given})", scope, first.label, onward(scope))
+                opened, given = self._given(values, scope)
+                called = f"{self.procedures[procedure]}({', '.join([scope.process, scope.state, *given])})"
+                return [*opened, *self._next(called, scope, first.label, onward(scope))]
             case ir.If():
                 return self._if(first, scope, onward(scope), bool(rest) or then is not done)
             case ir.While():
@@ -103,10 +108,29 @@ class Operators:
             case _:
                 assert_never(first)
 
-    def _let(self, wish: str, value: str, scope: Scope, then: Callable[[Scope], list[str]]) -> list[str]:
-        name = scope.names.fresh(wish)
+    def _let(self, wish: str, value: ir.Expr, scope: Scope, then: Callable[[Scope], list[str]]) -> list[str]:
+        opened, name = self._named(wish, value, scope)
         refs = {known: place for known, place in scope.refs.items() if known != wish}
-        return [f"LET {name} == {value} IN", *then(replace(scope.binding(wish, name), refs=refs))]
+        return [*opened, *then(replace(scope.binding(wish, name), refs=refs))]
+
+    def _named(self, wish: str, value: ir.Expr, scope: Scope) -> tuple[list[str], str]:
+        """The lines that give the value a name, and evaluate it if it may have none; and the name."""
+        name, text = scope.names.fresh(wish), tla(value, scope)
+        checked = [f"IF ~HasValue({name}) THEN {scope.state} ELSE"] if may_have_no_value(value, scope) else []
+        return [f"LET {name} == {text} IN", *checked], name
+
+    def _given(self, values: tuple[ir.Expr, ...], scope: Scope) -> tuple[list[str], list[str]]:
+        """The arguments of a call, and the lines before it that name those that may have no value."""
+        opened: list[str] = []
+        given = []
+        for value in values:
+            if may_have_no_value(value, scope):
+                lines, text = self._named("given", value, scope)
+                opened += lines
+            else:
+                text = tla(value, scope)
+            given.append(text)
+        return opened, given
 
     def _next(self, value: str, scope: Scope, label: str | None, then: Then) -> list[str]:
         """The next state under a name of its own, and what follows from it."""
@@ -228,8 +252,26 @@ class Operators:
         text = tla(index, scope)
         if text.isidentifier() or text.isdigit():
             return [], text
-        name = scope.names.fresh("k")
-        return [f"LET {name} == {text} IN"], name
+        return self._named("k", index, scope)
+
+
+def may_have_no_value(expression: ir.Expr, scope: Scope) -> bool:
+    """Whether some part of it can be without a value, which is a fault."""
+    return any(_is_partial(node, scope) for node in nodes(expression))
+
+
+def _is_partial(node: object, scope: Scope) -> bool:
+    match node:
+        case ir.Arithmetic(operator="-") | ir.ElementAt() | ir.Query(name="value" | "peek"):
+            return True
+        case ir.Query(target=target, name="first"):
+            return isinstance(target.type, Collection) and target.type.kind == "queue"
+        case ir.Lookup(target=target):
+            return entry_zero(target.type) is None
+        case ir.Local(name=name):
+            return name in scope.refs
+        case _:
+            return False
 
 
 def _element_access(type_: Type, item: str) -> Entry | Element:
