@@ -78,6 +78,9 @@ SHOTS = 0.25
 PROOF_S = 30.0
 """So long the prover has at least for what was found within the time limit."""
 
+SMALLER_S = 3.0
+"""So long a run that violates a statement may be made smaller at least, even when the time limit is over."""
+
 DENIED = 4
 """So many states of larger universes are denied, one after the other, before all is proved again."""
 
@@ -207,26 +210,27 @@ def _inferred(
     """Looks for what the statements of `stated` need; the answer is about the goals of `machine`."""
     started = time.monotonic()
     goals = goals_of(machine)
-    refused = refusal(session, stated)
-    if refused is not None:
-        return Inference(machine, goals, reason=refused)
     budget = Budget(limits.seconds)
     budget.count(lambda: session.pool.processor_s)
     search = _Search(session, stated, limits, note, aids)
-    with (
-        SolverProcess(budget) as process,
-        GoalRuns(stated, search.closed_goals, budget.part(limits.seconds), search.fitting) as goal_runs,
-    ):
-        try:
-            found = search.run(process, goal_runs)
-        except Unsupported as reason:
-            found = Inference(stated, goals, reason=str(reason))
-        except OutOfTime as reason:
-            found = search.partial(str(reason))
-        except KeyboardInterrupt:
-            found = search.partial(INTERRUPTED)
-        except Ended:
-            found = search.partial(ENDED)
+    try:
+        with session.pool.watched(budget.look):
+            refused = refusal(session, stated)
+            if refused is not None:
+                return Inference(machine, goals, reason=refused)
+            with (
+                SolverProcess(budget) as process,
+                GoalRuns(stated, search.closed_goals, budget.part(limits.seconds), search.fitting) as goal_runs,
+            ):
+                found = search.run(process, goal_runs)
+    except Unsupported as reason:
+        found = Inference(stated, goals, reason=str(reason))
+    except OutOfTime as reason:
+        found = search.partial(str(reason))
+    except KeyboardInterrupt:
+        found = search.partial(INTERRUPTED)
+    except Ended:
+        found = search.partial(ENDED)
     settled = found.proved or found.refuted is not None
     kept = None if settled else search.kept()
     return replace(
@@ -496,13 +500,19 @@ class _Search:
         return None
 
     def _refuted(self, goal: Goal, run: TransitionRun) -> Inference:
-        """The goal is false: the run is made small, and replayed."""
+        """The goal is false: the run is made small, as far as there is time, and replayed."""
         machine = self._machine
         formula = ir.NamedFormula(self._name_of(goal), closed(machine, goal))
         falls = Falsification(formula)
-        short = smallest(machine, falls, without_detours(machine, falls, run))
-        shown = run_counterexample(machine, short, formula)
-        return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()))
+        budget = self._budget.part(max(self._limits.seconds, self._budget.spent + SMALLER_S))
+        reason = ""
+        try:
+            run = without_detours(machine, falls, run, lambda: budget.left <= 0)
+            run = smallest(machine, falls, run, lambda: budget.left <= 0)
+        except KeyboardInterrupt:  # the run is there, only not so small
+            reason = INTERRUPTED
+        shown = run_counterexample(machine, run, formula)
+        return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()), reason=reason)
 
     def _name_of(self, goal: Goal) -> str:
         if isinstance(goal, Precondition):
