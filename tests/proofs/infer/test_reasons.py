@@ -47,6 +47,13 @@ def test_what_a_relation_says_of_fewer() -> None:
     assert not come_first(machine("lock_server"))
 
 
+def test_somebody_along_the_way_of_a_token() -> None:
+    there = said("dijkstra_ring", "pass_on")
+    assert {"exists n. black(n) and n <= token()", "exists n. active(n) and token() < n"} <= {*there}
+    assert not any("lowest()" in each or "at_work" in each for each in there)  # these never change
+    assert not any("current" in each for each in said("raft_election", "hear"))  # each node has its own place
+
+
 @pytest.mark.parametrize(("name", "speaks"), [("mf", True), ("skeen", False)])
 def test_blocks_come_first_where_causal_order_is_to_be_proved(name: str, speaks: bool) -> None:
     """Both have a guard that blocks deliveries. Of `skeen` it is expected that `causal` is refuted."""

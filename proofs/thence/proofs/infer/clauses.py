@@ -235,9 +235,7 @@ def excluding(symbols: Iterable[ir.Symbol], taken: Collection[str]) -> Iterator[
     return iter(sorted(found, key=lambda clause: -len(clause.variables))[:EXCLUDING])
 
 
-def including(
-    symbols: Iterable[ir.Symbol], ordered: Collection[str], taken: Collection[str]
-) -> Iterator[Clause]:
+def including(symbols: Iterable[ir.Symbol], ordered: Collection[str], taken: Collection[str]) -> Iterator[Clause]:
     """That a relation with many arguments is true only of those of which another one is, `R(w, x, y, z) implies
     S(x, z)`, or which are in an order, for all values of the variables.
 

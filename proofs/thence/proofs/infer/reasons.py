@@ -142,7 +142,7 @@ def _along_an_order(machine: ir.Machine) -> Iterator[ir.Expr]:
     for place, relation in product(places, machine.symbols):
         if place.result == NAT or not is_ordered(place.result, machine.ordered) or relation.name not in changed:
             continue
-        for at, parameter in enumerate(relation.parameters):
+        for parameter in relation.parameters:
             if relation.result == BOOL and parameter.type == place.result:
                 has = ir.Apply(BOOL, relation.name, tuple(local(each) for each in relation.parameters))
                 here, there = local(parameter), ir.Apply(place.result, place.name, ())

@@ -16,7 +16,17 @@ from typing import Literal, TypeAlias
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Candidate, Cost, Ended, Lost
 from thence.proofs.infer.budget import Budget
-from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, excluding, generalized, including, linked, rows_of
+from thence.proofs.infer.clauses import (
+    Clause,
+    Denial,
+    Rows,
+    determined,
+    excluding,
+    generalized,
+    including,
+    linked,
+    rows_of,
+)
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.samples import Sampler
@@ -104,7 +114,8 @@ class Proposals:
         own = self.vocabulary.symbols, self.vocabulary.names
         ordered = self.vocabulary.ordered
         stated = (*determined(*own), *excluding(*own), *including(self.vocabulary.symbols, ordered, own[1]))
-        latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]  # they refute more
+        # late states refute more
+        latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]
         self.unique = [
             clause
             for clause in stated

@@ -102,7 +102,9 @@ def _affirmed(body: ir.Expr) -> Iterator[ir.Expr]:
         yield body
 
 
-def _loops(conditions: Sequence[ir.Expr], variables: Sequence[ir.Variable], nothing: str, numbers: str = "") -> list[str]:
+def _loops(
+    conditions: Sequence[ir.Expr], variables: Sequence[ir.Variable], nothing: str, numbers: str = ""
+) -> list[str]:
     """A loop for each variable, the i-th with the name `vi`, with each condition in the outermost one that has its
     variables; `nothing` is returned where one without variables is false. `numbers` is the text of all numbers."""
     names = dict(_renamed([variable.name for variable in variables]))

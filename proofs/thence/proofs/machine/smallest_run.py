@@ -29,9 +29,7 @@ ROUND = 6
 """So many steps that follow each other are left out together, at most: to come in, to stay, to leave."""
 
 
-def without_detours(
-    machine: ir.Machine, goal: Goal, run: TransitionRun, stop: Stop = lambda: False
-) -> TransitionRun:
+def without_detours(machine: ir.Machine, goal: Goal, run: TransitionRun, stop: Stop = lambda: False) -> TransitionRun:
     """A run of some of its steps that reaches the goal, and does not without any one of them; of a short run, without
     any two, or a few that follow each other: what is done, and what undoes it. Where `stop` ends this, it is as small
     as it is then.
