@@ -102,15 +102,15 @@ def test_that_relations_exclude_each_other_is_what_the_tables_say(specify: Speci
 OPENED = """
 machine opened:
   delivery off
-  sort host
-  sort number ordered
-  relation known(n: number)
-  relation asked(h: host, g: host, n: number)
-  relation opened(h: host, g: host, n: number, m: number)
-  transition ask(h: host, g: host, n: number):
+  sort node
+  sort term ordered
+  relation known(n: term)
+  relation asked(h: node, g: node, n: term)
+  relation opened(h: node, g: node, n: term, m: term)
+  transition ask(h: node, g: node, n: term):
     asked(h, g, n) := true
     known(n) := true
-  transition open(h: host, g: host, n: number, m: number):
+  transition open(h: node, g: node, n: term, m: term):
     opened(h, g, n, m) := true
   invariant told: forall h, g, n, m. opened(h, g, n, m) implies known(n)
 """

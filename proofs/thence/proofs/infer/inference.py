@@ -27,8 +27,7 @@ from thence.proofs.infer.kept import (
     Kept,
     clauses_of,
     digest,
-    forest_of,
-    forest_of_run,
+    kept_of,
     replayed,
     restore,
     texts_of,
@@ -200,6 +199,8 @@ def infer(
     found = _inferred(session, machine, replace(stated, prove=(*stated.prove, NO_CREATION)), limits, note, aids)
     if found.refuted is None or found.refuted.name != NO_CREATION:
         return found
+    if found.reason == INTERRUPTED:
+        return replace(found, refuted=None)
     left = replace(limits, seconds=limits.seconds - found.processor_seconds)
     return _inferred(session, machine, stated, left, note, aids)
 
@@ -421,30 +422,8 @@ class _Search:
 
     def kept(self) -> Kept | None:
         """What another search can go on with. What this one has not come to yet is as the earlier one left it."""
-        earlier, search, machine = self._earlier, self._strengthening, self._machine
         samplers = [*self._samplers, *self._first[len(self._samplers) :]]
-        if not samplers:
-            return earlier
-        samples = [forest_of(machine, sampler.samples) for sampler in samplers]
-        if earlier is not None:
-            there = [forest.universe for forest in samples]
-            samples += [forest for forest in earlier.samples if forest.universe not in there]
-        runs = () if earlier is None else earlier.runs
-        if search is None:
-            if earlier is not None:
-                return replace(earlier, samples=tuple(samples))
-            return Kept(digest(machine), come_first(machine), 0, (), (), (), tuple(samples), ())
-        new = [forest_of_run(machine, run) for run in search.refuting]
-        return Kept(
-            digest(machine),
-            self._reasons,
-            search.most_variables,
-            texts_of(search.base),
-            texts_of(search.wanted),
-            texts_of(search.dead),
-            tuple(samples),
-            (*runs, *new),
-        )
+        return kept_of(self._machine, self._strengthening, self._reasons, samplers, self._earlier)
 
     def _asked(self, search: Strengthening, goal: Goal, lost: Lost, candidates: tuple[Candidate, ...]) -> Answer:
         """The user's answer. Raises: OutOfTime."""

@@ -42,7 +42,7 @@ def reasons_of(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
     yield from _blocks(action, machine)
     yield from _shadows(action)
     yield from _impossible(action, machine)
-    yield from _along_an_order(machine)
+    yield from along_an_order(machine)
 
 
 def come_first(machine: ir.Machine) -> bool:
@@ -131,7 +131,7 @@ def _general(body: ir.Expr, action: Action, y: ir.Variable) -> ir.Expr:
     return body
 
 
-def _along_an_order(machine: ir.Machine) -> Iterator[ir.Expr]:
+def along_an_order(machine: ir.Machine) -> Iterator[ir.Expr]:
     """That somebody at a place of an order, or before or behind it, has a property.
 
     The place is a function without arguments that transitions change, as that of a token which goes round: `exists k.
