@@ -59,7 +59,8 @@ class WorkerProcess:
 
         Elsewhere it is as the process last said. Of a question that it did not answer it is the time by the clock then.
         """
-        self._taken_s = max(self._taken_s, clock_of(self._process.pid) or 0.0)
+        if self._process.returncode is None:  # afterwards its number may be that of another process
+            self._taken_s = max(self._taken_s, clock_of(self._process.pid) or 0.0)
         return self._taken_s
 
     @property
