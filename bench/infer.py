@@ -1,6 +1,6 @@
 """Invariants found again: every machine of the library without its invariants, and the machines of the literature.
 
-    python bench/infer.py [--timeout S] [--json FILE] [--mutants] [NAME...]
+    python bench/infer.py [--timeout S] [--json FILE [--resume]] [--mutants] [NAME...]
 
 The time limit counts processor time. A row for each machine: what came out, seconds by the clock and of processors, how
 many invariants were found and how many were hidden. A machine whose invariants are all that it states keeps those that
@@ -8,6 +8,8 @@ say what it is for, `PURPOSES`; one of which nothing is left to prove is marked 
 
 With `--mutants` the mutants of these machines instead, of which the file says that a statement about states is refuted:
 all other invariants are hidden, and the search has to end in a run.
+
+`--json` writes its file anew after each row. With `--resume` the rows that it has are not searched again.
 
 Which invariants are enough, given back, says `hints.py`.
 """
@@ -18,7 +20,7 @@ import argparse
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -65,18 +67,34 @@ def main() -> None:
     arguments.add_argument("--timeout", type=float, default=120.0)
     arguments.add_argument("--json")
     arguments.add_argument("--mutants", action="store_true")
+    arguments.add_argument("--resume", action="store_true")
     given = arguments.parse_args()
-    rows: list[Row] = []
+    if given.resume and not given.json:
+        arguments.error("--resume goes on with the rows of --json FILE")
+    file = Path(given.json) if given.json else None
+    rows = {(row.file, row.machine): row for row in _written(file)} if given.resume and file else {}
     for path in paths():
         if not given.names or path.stem in given.names:
             read = specification(str(path))
             for machine, kept in _mutants(read) if given.mutants else machines_of(path, read):
-                rows.append(_row(path, machine, kept, given.timeout))
-                print(_line(rows[-1]), flush=True)
-    outcomes = Counter(row.outcome for row in rows)
+                if (path.stem, machine.name) not in rows:
+                    row = rows[path.stem, machine.name] = _row(path, machine, kept, given.timeout)
+                    print(_line(row), flush=True)
+                    if file:
+                        _write(file, rows.values())
+    outcomes = Counter(row.outcome for row in rows.values())
     print(f"{len(rows)} machines: " + ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items()))
-    if given.json:
-        Path(given.json).write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+
+
+def _written(file: Path) -> list[Row]:
+    return [Row(**each) for each in json.loads(file.read_text())] if file.exists() else []
+
+
+def _write(file: Path, rows: Iterable[Row]) -> None:
+    """The rows are there whole or not at all: an interrupt spoils nothing."""
+    draft = file.with_suffix(".draft")
+    draft.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    draft.replace(file)
 
 
 def paths() -> tuple[Path, ...]:

@@ -93,6 +93,33 @@ def test_a_question_that_had_less_time_than_it_was_to_have_is_not_answered() -> 
             process.try_check(hard, Asked((), ()), 2.0)
 
 
+def test_a_question_is_given_up_where_others_take_the_rest_of_the_time() -> None:
+    """Its own limit is far off. The meter stands for processes that work meanwhile."""
+    budget, started = Budget(10.0), time.monotonic()
+    with SolverProcess(budget) as process:
+        hard = pigeons(process, HOLES + 5)
+        budget.count(lambda: 20 * (time.monotonic() - started))
+        with pytest.raises(OutOfTime):
+            process.try_check(hard, Asked((), ()), 9.0)
+        own = budget.spent - 20 * (time.monotonic() - started)
+        assert budget.is_overrun and own < 5.0
+
+
+def test_a_part_of_the_time_is_not_the_end_of_it() -> None:
+    """Questions are given up at the end of the whole time."""
+    budget = Budget(60.0)
+    budget.seconds = 0.0
+    part = budget.part(-5.0)
+    assert not budget.is_overrun and not part.is_overrun
+    part.look()
+    taken = [0.0]
+    budget.count(lambda: taken[0])
+    taken[0] = 100.0
+    assert budget.is_overrun and part.is_overrun
+    with pytest.raises(OutOfTime):
+        part.look()
+
+
 def test_a_killed_process_is_replaced() -> None:
     budget = Budget(60.0)
     with SolverProcess(budget) as process:

@@ -12,7 +12,15 @@ from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Sort
 from thence.dsl.write.show import show_expression
-from thence.proofs.infer.clauses import DETERMINED_OVER, Clause, clause_of, determined, excluding, generalized
+from thence.proofs.infer.clauses import (
+    DETERMINED_OVER,
+    Clause,
+    clause_of,
+    determined,
+    excluding,
+    generalized,
+    including,
+)
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import local
 from thence.proofs.logic.structure import Structure, evaluate
@@ -89,6 +97,47 @@ def test_that_relations_exclude_each_other_is_what_the_tables_say(specify: Speci
             assert bool(evaluate(clause.formula, state, {})) == said
             true, false = true + said, false + (not said)
     assert true > 10 and false > 20
+
+
+OPENED = """
+machine opened:
+  delivery off
+  sort node
+  sort term ordered
+  relation known(n: term)
+  relation asked(h: node, g: node, n: term)
+  relation opened(h: node, g: node, n: term, m: term)
+  transition ask(h: node, g: node, n: term):
+    asked(h, g, n) := true
+    known(n) := true
+  transition open(h: node, g: node, n: term, m: term):
+    opened(h, g, n, m) := true
+  invariant told: forall h, g, n, m. opened(h, g, n, m) implies known(n)
+"""
+
+
+def test_that_a_relation_includes_others_is_what_the_tables_say(specify: Specify) -> None:
+    (machine,) = specify(OPENED).machines
+    clauses = list(including(symbols(machine), machine.ordered, {"h"}))
+    # `opened` only of what is `asked` (two orders of hosts, two numbers), of what is `known`, or in order of numbers
+    assert len({clause.formula for clause in clauses}) == len(clauses) == 2 * 2 + 2 + 2
+    assert list(including(symbols(machine), (), {"h"})) == clauses[:-2]
+    true = false = 0
+    for state in states(machine, 60):
+        rows = [key for key, holds in state.tables["opened"].items() if holds]
+        for clause in clauses:
+            (one, _), (other, _) = clause.literals
+            assert isinstance(one, ir.Apply)
+            if isinstance(other, ir.Apply):
+                places = [one.arguments.index(each) for each in other.arguments]
+                said = all(state.tables[other.symbol][tuple(row[at] for at in places)] for row in rows)
+            else:
+                assert isinstance(other, ir.Comparison)
+                low, high = (one.arguments.index(each) for each in (other.left, other.right))
+                said = all(row[low] < row[high] for row in rows)
+            assert bool(evaluate(clause.formula, state, {})) == said
+            true, false = true + said, false + (not said)
+    assert false > 20, true
 
 
 MAIL = """

@@ -69,6 +69,30 @@ def test_a_false_statement_ends_in_a_run() -> None:
     assert "causal_send" in found.refuted.text and "is now false" in found.refuted.text
 
 
+@pytest.mark.parametrize("place", ["refusal", "GoalRuns"])
+def test_an_interrupt_before_anything_is_found_is_said(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inference, place, interrupt)
+    found = inferred(hidden(specification("synchronous").machines[0], ["all"]))
+    assert (found.reason, found.proved, found.refuted) == (inference.INTERRUPTED, False, None)
+
+
+def test_a_run_that_is_found_survives_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is shown as it is, if not as small."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inference, "without_detours", interrupt)
+    (mutant,) = [each for each in specification("synchronous").mutants if each.name == "acknowledged_unseen"]
+    assert isinstance(mutant.mutated, ir.Machine)
+    found = inferred(ir_without_expectations(hidden(mutant.mutated, ["all"])))
+    assert found.reason == inference.INTERRUPTED and not found.proved
+    assert found.refuted is not None and "is now false" in found.refuted.text
+
+
 def ir_without_expectations(machine: ir.Machine) -> ir.Machine:
     from dataclasses import replace
 

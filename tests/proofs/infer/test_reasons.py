@@ -13,7 +13,7 @@ from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.goals import about_states, hidden
-from thence.proofs.infer.reasons import come_first, reasons_of
+from thence.proofs.infer.reasons import along_an_order, come_first, reasons_of
 from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.structure import Structure, tuples
 from thence.proofs.machine.transitions import actions, initial, step, symbols
@@ -45,6 +45,13 @@ def test_what_a_relation_says_of_fewer() -> None:
     assert "exists w. voted(n, d, w)" in said("paxos", "report")
     assert "exists c, w. reported(n, b, c, w)" in said("paxos", "propose")
     assert not come_first(machine("lock_server"))
+
+
+def test_somebody_along_the_way_of_a_token() -> None:
+    there = said("dijkstra_ring", "pass_on")
+    assert {"exists n. black(n) and n <= token()", "exists n. active(n) and token() < n"} <= {*there}
+    assert not any("lowest()" in each or "at_work" in each for each in there)  # these never change
+    assert not list(along_an_order(machine("raft_election")))  # each node has its own place in the order
 
 
 @pytest.mark.parametrize(("name", "speaks"), [("mf", True), ("skeen", False)])

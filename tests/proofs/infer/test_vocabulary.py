@@ -10,6 +10,8 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.ir.types import NAT
+from thence.dsl.load import library
+from thence.dsl.write.show import show_expression
 from thence.proofs.infer.goals import about_states, closed, hidden, stated_goals
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import symbols_of
@@ -62,3 +64,11 @@ def test_numbers_are_of_one_kind_by_what_a_parameter_carries(specify: Callable[[
 def test_kinds_in_the_library(file: str, one: str, other: str, there: bool) -> None:
     machine = hidden(specification(file).machines[0], ["all"])
     assert (frozenset((one, other)) in compared(machine)) == there
+
+
+def test_how_far_a_number_may_be_ahead_is_what_is_to_be_proved() -> None:
+    (barrier,) = specification(str(library()[0].parent / "benchmarks" / "reusable_barrier.thence")).machines
+    vocabulary = vocabulary_of(barrier, [each.body for each in barrier.invariants])
+    atoms = {show_expression(atom) for each in templates(vocabulary, sorts_of(barrier), 1) for atom in each.atoms}
+    assert {"open() <= phase(w) + 1", "phase(w) <= open()"} <= atoms
+    assert vocabulary_of(barrier, []).ahead == ()

@@ -13,8 +13,8 @@ from thence.dsl.find import specification
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.load import library
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
-from thence.proofs.logic.compiled import compiled, compiled_choices, compiled_row, value_in
-from thence.proofs.logic.formula import free_locals
+from thence.proofs.logic.compiled import compiled, compiled_choices, compiled_denial, compiled_row, value_in
+from thence.proofs.logic.formula import conj, disj, forall, free_locals, implies, negation
 from thence.proofs.logic.structure import Structure, Table, evaluate, tuples
 from thence.proofs.machine.steps.statements import split
 from thence.proofs.machine.transitions import actions, symbols
@@ -42,9 +42,10 @@ def test_formulas_mean_the_same(name: str) -> None:
     structures = [arbitrary(machine, chance) for _ in range(12)]
     closed = [*machine.invariants, *machine.axioms, *built_in.history_facts(machine.delivery)]
     for formula in closed:
-        function = compiled(formula.body, ())
+        function, denial = compiled(formula.body, ()), compiled_denial(formula.body)
         for structure in structures:
-            assert bool(value_in(function, structure)) == evaluate(formula.body, structure, {})
+            said = evaluate(formula.body, structure, {})
+            assert (bool(value_in(function, structure)), bool(value_in(denial, structure))) == (said, not said)
     for action in actions(machine):
         names = [parameter.name for parameter in action.parameters]
         function = compiled(action.guard, names)
@@ -53,6 +54,17 @@ def test_formulas_mean_the_same(name: str) -> None:
                 environment = dict(zip(names, arguments, strict=True))
                 said = evaluate(action.guard, structure, environment)
                 assert bool(value_in(function, structure, *arguments)) == said
+
+
+def drawn_structure(chance: random.Random) -> Structure:
+    """Of the symbols of `DRAWN`; perhaps without messages."""
+    universe = {"process": chance.randrange(1, 4), "message": chance.randrange(3), "nat": chance.randrange(1, 5)}
+    tables: dict[str, Table] = {}
+    for symbol in DRAWN:
+        most = 2 if symbol.result == BOOL else 3 if symbol.result == NAT else universe["process"]
+        drawn = {key: chance.randrange(most) for key in tuples([each.type for each in symbol.parameters], universe)}
+        tables[symbol.name] = {k: bool(v) for k, v in drawn.items()} if symbol.result == BOOL else dict(drawn)
+    return Structure(universe, tables)
 
 
 @pytest.mark.parametrize("name", ["mf", "rst", "skeen", "client_server", QUORUMS])
@@ -121,13 +133,8 @@ def test_choices_are_those_of_which_drawn_conditions_are_true() -> None:
         variables = every[: chance.randrange(5)]
         chosen = (chance.sample(variables, chance.randint(0, len(variables))) for _ in range(chance.randrange(4)))
         conditions = [drawn_condition(chance, each) for each in chosen]
-        universe = {"process": chance.randrange(1, 4), "message": chance.randrange(3), "nat": chance.randrange(1, 5)}
-        tables: dict[str, Table] = {}
-        for symbol in DRAWN:
-            most = 2 if symbol.result == BOOL else 3 if symbol.result == NAT else universe["process"]
-            drawn = {key: chance.randrange(most) for key in tuples([each.type for each in symbol.parameters], universe)}
-            tables[symbol.name] = {k: bool(v) for k, v in drawn.items()} if symbol.result == BOOL else dict(drawn)
-        structure, below = Structure(universe, tables), chance.randrange(1, 5)
+        structure, below = drawn_structure(chance), chance.randrange(1, 5)
+        universe = structure.universe
         names = [each.name for each in variables]
         possible = tuples([each.type for each in variables], {**universe, "nat": below})
         expected = [
@@ -156,3 +163,26 @@ def test_rows_are_the_values_of_the_atoms(name: str, reasons: bool) -> None:
             environment = dict(zip(names, assignment, strict=True))
             for at, atom in enumerate(template.atoms):
                 assert bool(row >> at & 1) == bool(evaluate(atom, structure, environment)), atom
+
+
+def test_a_denial_is_true_where_the_formula_is_false() -> None:
+    """With numbers among the variables, and with premises, alternatives and other bodies, of any of the variables."""
+    seen: Counter[tuple[str, bool]] = Counter()
+    for seed in range(600):
+        chance = random.Random(seed)
+        variables = [ir.Variable(name, chance.choice((PROCESS, PROCESS, MESSAGE, NAT))) for name in "wxyz"]
+        variables = variables[: chance.randrange(1, 5)]
+        drawn = [drawn_condition(chance, chance.sample(variables, chance.randint(0, len(variables)))) for _ in range(3)]
+        forms = {
+            "premises": implies(conj(drawn[:2]), drawn[2]),
+            "alternatives": implies(drawn[0], disj(drawn[1:])),
+            "denied": negation(conj(drawn)),
+            "any": drawn[0],
+        }
+        structure = drawn_structure(chance)
+        for form, body in forms.items():
+            formula = forall(variables, body)
+            expected = not evaluate(formula, structure, {})
+            assert bool(value_in(compiled_denial(formula), structure)) == expected
+            seen[form, expected] += 1
+    assert all(seen[form, denied] > 50 for form in forms for denied in (False, True)), seen

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from thence.dsl import ir
 from thence.dsl.load import load_bytes
 from thence.proofs.machine.goals import Falsification, TransitionRun
-from thence.proofs.machine.smallest_run import ROUND, SHORT, without_detours
+from thence.proofs.machine.smallest_run import ROUND, SHORT, smallest, without_detours
 from thence.proofs.machine.transitions import actions, initial
 
 TEXT = """machine doors:
@@ -56,8 +58,8 @@ def is_way(steps: Steps) -> bool:
     return done == steps and len(seen) > 1
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_nothing_can_be_left_out(seed: int) -> None:
+def drawn(seed: int) -> tuple[ir.Machine, TransitionRun, Steps]:
+    """The machine, a run of it that sees both rooms, and its steps."""
     specification = load_bytes(Path("doors.thence"), TEXT.encode()).specification
     assert specification is not None
     (machine,) = specification.machines
@@ -68,6 +70,12 @@ def test_nothing_can_be_left_out(seed: int) -> None:
         more = [(random.choice(["unlock", "turn", "look"]), random.randrange(2))]
         steps, seen = walked([*steps, *more])
     run = TransitionRun(initial(machine, {"room": 2}, {}), tuple((by_name[name], (room,)) for name, room in steps))
+    return machine, run, steps
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_can_be_left_out(seed: int) -> None:
+    machine, run, steps = drawn(seed)
     (seldom,) = machine.invariants
     short = [(action.name, room) for action, (room,) in without_detours(machine, Falsification(seldom), run).steps]
     assert is_way(short) and set(short) <= set(steps)
@@ -76,3 +84,23 @@ def test_nothing_can_be_left_out(seed: int) -> None:
     rounds = [numbers[first : first + length] for length in range(3, ROUND + 1) for first in numbers[: 1 - length]]
     for gone in (*combinations(numbers, 1), *combinations(numbers, 2), *rounds):
         assert not is_way([step for at, step in enumerate(short) if at not in gone])
+
+
+def over_after(looks: int) -> Callable[[], bool]:
+    left = iter(range(looks))
+    return lambda: next(left, None) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_run_that_there_is_no_time_for_is_still_one(seed: int) -> None:
+    """The sooner the time is over, the longer it may be; at once, nothing is left out."""
+    machine, run, steps = drawn(seed)
+    goal = Falsification(machine.invariants[0])
+    lengths = []
+    for looks in (0, 5, 20, 10_000):
+        shorter = without_detours(machine, goal, run, over_after(looks))
+        done = [(action.name, room) for action, (room,) in shorter.steps]
+        assert is_way(done)
+        lengths.append(len(done))
+    assert lengths[0] == len(steps) and lengths == sorted(lengths, reverse=True)
+    assert smallest(machine, goal, run, lambda: True) == run

@@ -287,3 +287,26 @@ def test_small_numbers_cost_no_true_facts(pool: SolverPool) -> None:
     stage = Stage(("(or (and |a| |b| (= |n| 1)) (and |c| (> |n| 30)))",), {"goal": "goal"})
     values = pool.ask(StagedSearch(constants, (stage,), ("a", "b", "c", "n"), 5_000, 0)).models["goal"].values
     assert [values["a"], values["b"], values["c"]] == [False, False, True]
+
+
+def test_a_watch_gives_up_what_is_waited_for_and_the_pool_goes_on(pool: SolverPool) -> None:
+    """One answer that is waited for, and several of which one is there."""
+
+    class Over(Exception):
+        pass
+
+    easy = Check("z3", "(set-logic ALL)(declare-const q Bool)(assert q)(check-sat)", 5_000, 0)
+    hard = Check("z3", HARD, 600_000, 0)
+
+    def over() -> None:
+        raise Over
+
+    with pool.watched(over):
+        with pytest.raises(Over):
+            pool.ask(hard)
+        there: list[Answer] = []
+        with pytest.raises(Over):
+            there.extend(answer for _, answer in pool.answers([easy, hard, replace(hard, seed=1)]))
+    assert pool.ask(easy).status == "sat"
+    with pool.watched(lambda: None):
+        assert dict(pool.answers([replace(easy, seed=2), replace(easy, seed=3)]))[0].status == "sat"

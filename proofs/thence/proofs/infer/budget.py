@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import inf
 
 
 class OutOfTime(Exception):
@@ -18,15 +19,26 @@ LOOK_S = 0.01
 """`check` looks at the meters no more often than this, by the clock: loops call it in each round."""
 
 
+OVER_S = 1.0
+"""A question that is still without an answer so long after the end of the whole time is given up."""
+
+
 @dataclass(slots=True)
 class Budget:
-    """How much processor time a search may take, in seconds. What a solver took counts once it has answered."""
+    """How much processor time a search may take, in seconds.
+
+    `seconds` may be set lower for a part of the search; `whole` is the limit of all of it.
+    """
 
     seconds: float
+    whole: float = -inf
     _meters: list[Callable[[], float]] = field(default_factory=list)
     _started: float = field(default_factory=time.process_time)
     _seen: float = 0.0
     _look_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.whole = max(self.whole, self.seconds)
 
     def count(self, meter: Callable[[], float]) -> None:
         """Counts from now on what else takes time, by a meter in seconds."""
@@ -57,6 +69,16 @@ class Budget:
         if now >= self._look_at:
             self._seen, self._look_at = self.spent, now + LOOK_S
         if self._seen >= self.seconds:
+            raise self.over()
+
+    @property
+    def is_overrun(self) -> bool:
+        """Whether the whole time is over, and a little more."""
+        return self.spent >= max(self.seconds, self.whole) + OVER_S
+
+    def look(self) -> None:
+        """Raises: OutOfTime, where the whole time is over, and a little more."""
+        if self.is_overrun:
             raise self.over()
 
     def over(self) -> OutOfTime:

@@ -15,7 +15,7 @@ from math import log2
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
-from thence.proofs.infer.orders import as_premise, compares_variables
+from thence.proofs.infer.orders import as_premise, compares_variables, is_ordered
 from thence.proofs.infer.reasons import denied, operands, parts
 from thence.proofs.infer.vocabulary import Template, cost, variables_of
 from thence.proofs.logic.compiled import Compiled, compiled_row, value_in
@@ -233,6 +233,35 @@ def excluding(symbols: Iterable[ir.Symbol], taken: Collection[str]) -> Iterator[
                 literals = ((ir.Apply(BOOL, one.name, first), False), (ir.Apply(BOOL, other.name, second), False))
                 found[Clause(variables, literals, apart=False)] = None
     return iter(sorted(found, key=lambda clause: -len(clause.variables))[:EXCLUDING])
+
+
+def including(symbols: Iterable[ir.Symbol], ordered: Collection[str], taken: Collection[str]) -> Iterator[Clause]:
+    """That a relation with many arguments is true only of those of which another one is, `R(w, x, y, z) implies
+    S(x, z)`, or which are in an order, for all values of the variables.
+
+    Only those with more variables than templates have at first. Messages are not spoken of, as in `determined`.
+    """
+    relations = [each for each in symbols if each.result == BOOL and MESSAGE not in _sorts(each)]
+    found: dict[Clause, None] = {}
+    for one in relations:
+        if EXCLUDING_OVER[0] <= len(one.parameters) <= EXCLUDING_OVER[1]:
+            variables = variables_of(_sorts(one), taken)
+            arguments = tuple(local(each) for each in variables)
+            premise = (ir.Apply(BOOL, one.name, arguments), False)
+            said: list[ir.Expr] = [
+                ir.Apply(BOOL, other.name, tuple(arguments[matched[at]] for at in range(len(matched))))
+                for other in sorted(relations, key=lambda each: -len(each.parameters))
+                if other.parameters and other is not one
+                for matched in _matchings(_sorts(one), _sorts(other))
+                if len(matched) == len(other.parameters)
+            ]
+            said += [
+                ir.Comparison(BOOL, "<", low, high)
+                for low, high in permutations(arguments, 2)
+                if low.type == high.type and is_ordered(low.type, ordered)
+            ]
+            found.update((Clause(variables, (premise, (each, True)), apart=False), None) for each in said)
+    return iter(list(found)[:EXCLUDING])
 
 
 def _sorts(symbol: ir.Symbol) -> list[Type]:

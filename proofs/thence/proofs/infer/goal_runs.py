@@ -47,11 +47,11 @@ class GoalRuns:
     """
 
     def __init__(self, machine: ir.Machine, goals: Sequence[ir.Expr], budget: Budget, fitting: Fitting) -> None:
-        self._processes = [SolverProcess(budget)]
         self._machine = machine
         self._goals = goals
         self._budget = budget
         self._two, self._reached = fitting(TWO), fitting(REACHED)  # solvers are asked here, not in the threads
+        self._processes = [SolverProcess(budget)]
         self._executor = ThreadPoolExecutor(2)
         self._first = self._executor.submit(self._soon)
         self._patient: Future[Found] | None = None

@@ -27,8 +27,7 @@ from thence.proofs.infer.kept import (
     Kept,
     clauses_of,
     digest,
-    forest_of,
-    forest_of_run,
+    kept_of,
     replayed,
     restore,
     texts_of,
@@ -77,6 +76,9 @@ SHOTS = 0.25
 
 PROOF_S = 30.0
 """So long the prover has at least for what was found within the time limit."""
+
+SMALLER_S = 3.0
+"""So long a run that violates a statement may be made smaller at least, even when the time limit is over."""
 
 DENIED = 4
 """So many states of larger universes are denied, one after the other, before all is proved again."""
@@ -197,6 +199,8 @@ def infer(
     found = _inferred(session, machine, replace(stated, prove=(*stated.prove, NO_CREATION)), limits, note, aids)
     if found.refuted is None or found.refuted.name != NO_CREATION:
         return found
+    if found.reason == INTERRUPTED:
+        return replace(found, refuted=None)
     left = replace(limits, seconds=limits.seconds - found.processor_seconds)
     return _inferred(session, machine, stated, left, note, aids)
 
@@ -207,26 +211,27 @@ def _inferred(
     """Looks for what the statements of `stated` need; the answer is about the goals of `machine`."""
     started = time.monotonic()
     goals = goals_of(machine)
-    refused = refusal(session, stated)
-    if refused is not None:
-        return Inference(machine, goals, reason=refused)
     budget = Budget(limits.seconds)
     budget.count(lambda: session.pool.processor_s)
     search = _Search(session, stated, limits, note, aids)
-    with (
-        SolverProcess(budget) as process,
-        GoalRuns(stated, search.closed_goals, budget.part(limits.seconds), search.fitting) as goal_runs,
-    ):
-        try:
-            found = search.run(process, goal_runs)
-        except Unsupported as reason:
-            found = Inference(stated, goals, reason=str(reason))
-        except OutOfTime as reason:
-            found = search.partial(str(reason))
-        except KeyboardInterrupt:
-            found = search.partial(INTERRUPTED)
-        except Ended:
-            found = search.partial(ENDED)
+    try:
+        with session.pool.watched(budget.look):
+            refused = refusal(session, stated)
+            if refused is not None:
+                return Inference(machine, goals, reason=refused)
+            with (
+                SolverProcess(budget) as process,
+                GoalRuns(stated, search.closed_goals, budget.part(limits.seconds), search.fitting) as goal_runs,
+            ):
+                found = search.run(process, goal_runs)
+    except Unsupported as reason:
+        found = Inference(stated, goals, reason=str(reason))
+    except OutOfTime as reason:
+        found = search.partial(str(reason))
+    except KeyboardInterrupt:
+        found = search.partial(INTERRUPTED)
+    except Ended:
+        found = search.partial(ENDED)
     settled = found.proved or found.refuted is not None
     kept = None if settled else search.kept()
     return replace(
@@ -417,30 +422,8 @@ class _Search:
 
     def kept(self) -> Kept | None:
         """What another search can go on with. What this one has not come to yet is as the earlier one left it."""
-        earlier, search, machine = self._earlier, self._strengthening, self._machine
         samplers = [*self._samplers, *self._first[len(self._samplers) :]]
-        if not samplers:
-            return earlier
-        samples = [forest_of(machine, sampler.samples) for sampler in samplers]
-        if earlier is not None:
-            there = [forest.universe for forest in samples]
-            samples += [forest for forest in earlier.samples if forest.universe not in there]
-        runs = () if earlier is None else earlier.runs
-        if search is None:
-            if earlier is not None:
-                return replace(earlier, samples=tuple(samples))
-            return Kept(digest(machine), come_first(machine), 0, (), (), (), tuple(samples), ())
-        new = [forest_of_run(machine, run) for run in search.refuting]
-        return Kept(
-            digest(machine),
-            self._reasons,
-            search.most_variables,
-            texts_of(search.base),
-            texts_of(search.wanted),
-            texts_of(search.dead),
-            tuple(samples),
-            (*runs, *new),
-        )
+        return kept_of(self._machine, self._strengthening, self._reasons, samplers, self._earlier)
 
     def _asked(self, search: Strengthening, goal: Goal, lost: Lost, candidates: tuple[Candidate, ...]) -> Answer:
         """The user's answer. Raises: OutOfTime."""
@@ -496,13 +479,19 @@ class _Search:
         return None
 
     def _refuted(self, goal: Goal, run: TransitionRun) -> Inference:
-        """The goal is false: the run is made small, and replayed."""
+        """The goal is false: the run is made small, as far as there is time, and replayed."""
         machine = self._machine
         formula = ir.NamedFormula(self._name_of(goal), closed(machine, goal))
         falls = Falsification(formula)
-        short = smallest(machine, falls, without_detours(machine, falls, run))
-        shown = run_counterexample(machine, short, formula)
-        return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()))
+        budget = self._budget.part(max(self._limits.seconds, self._budget.spent + SMALLER_S))
+        reason = ""
+        try:
+            run = without_detours(machine, falls, run, lambda: budget.left <= 0)
+            run = smallest(machine, falls, run, lambda: budget.left <= 0)
+        except KeyboardInterrupt:  # the run is there, only not so small
+            reason = INTERRUPTED
+        shown = run_counterexample(machine, run, formula)
+        return Inference(machine, (), refuted=Refuted(formula.name, shown.drawn()), reason=reason)
 
     def _name_of(self, goal: Goal) -> str:
         if isinstance(goal, Precondition):

@@ -22,7 +22,9 @@ from thence.dsl.check.stated.machine_formula import machine_formula
 from thence.dsl.ir.types import BOOL, NAT
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.clauses import Clause, clause_from
+from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, Samples
+from thence.proofs.infer.strengthening import Strengthening
 from thence.proofs.logic.formula import Unsupported, conj
 from thence.proofs.logic.structure import Structure, Table, Value, elements, evaluate, tuples
 from thence.proofs.machine.goals import TransitionRun
@@ -86,6 +88,41 @@ class Kept:
 def digest(subject: ir.Machine | ir.Link) -> str:
     """A hash of all that a machine or link says; places and documentation aside."""
     return sha256(repr(replace(subject, doc="")).encode()).hexdigest()
+
+
+def kept_of(
+    machine: ir.Machine,
+    search: Strengthening | None,
+    reasons: bool,
+    samplers: Sequence[Sampler],
+    earlier: Kept | None,
+) -> Kept | None:
+    """What another search can go on with; what this one has not come to yet is as the earlier one left it.
+
+    Args:
+        reasons: whether the vocabulary of the search has them.
+    """
+    if not samplers:
+        return earlier
+    samples = [forest_of(machine, sampler.samples) for sampler in samplers]
+    if earlier is not None:
+        there = [forest.universe for forest in samples]
+        samples += [forest for forest in earlier.samples if forest.universe not in there]
+    if search is None:
+        if earlier is not None:
+            return replace(earlier, samples=tuple(samples))
+        return Kept(digest(machine), come_first(machine), 0, (), (), (), tuple(samples), ())
+    new = [forest_of_run(machine, run) for run in search.refuting]
+    return Kept(
+        digest(machine),
+        reasons,
+        search.most_variables,
+        texts_of(search.base),
+        texts_of(search.wanted),
+        texts_of(search.dead),
+        tuple(samples),
+        (*(() if earlier is None else earlier.runs), *new),
+    )
 
 
 def texts_of(formulas: Iterable[ir.Expr]) -> tuple[str, ...]:

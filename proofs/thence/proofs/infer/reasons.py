@@ -7,11 +7,12 @@ is true is found out as for any other.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import TypeGuard
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE, Sort
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Sort
+from thence.proofs.infer.orders import is_ordered
 from thence.proofs.logic.formula import (
     TRUE,
     children,
@@ -41,6 +42,7 @@ def reasons_of(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
     yield from _blocks(action, machine)
     yield from _shadows(action)
     yield from _impossible(action, machine)
+    yield from along_an_order(machine)
 
 
 def come_first(machine: ir.Machine) -> bool:
@@ -127,6 +129,29 @@ def _general(body: ir.Expr, action: Action, y: ir.Variable) -> ir.Expr:
             if parameter.name not in free_locals(other):
                 return other
     return body
+
+
+def along_an_order(machine: ir.Machine) -> Iterator[ir.Expr]:
+    """That somebody at a place of an order, or before or behind it, has a property.
+
+    The place is a function without arguments that transitions change, as that of a token which goes round: `exists k.
+    black(k) and k <= token()` says that the token has not met all who are black.
+    """
+    changed = set[str]().union(*(action.changed for action in actions(machine)))
+    places = [each for each in machine.symbols if not each.parameters and each.name in changed]
+    for place, relation in product(places, machine.symbols):
+        if place.result == NAT or not is_ordered(place.result, machine.ordered) or relation.name not in changed:
+            continue
+        for parameter in relation.parameters:
+            if relation.result == BOOL and parameter.type == place.result:
+                has = ir.Apply(BOOL, relation.name, tuple(local(each) for each in relation.parameters))
+                here, there = local(parameter), ir.Apply(place.result, place.name, ())
+                for order in (
+                    ir.Comparison(BOOL, "<=", here, there),
+                    ir.Comparison(BOOL, "<", here, there),
+                    ir.Comparison(BOOL, "<", there, here),
+                ):
+                    yield exists((parameter,), conj((has, order)))
 
 
 def _shadows(action: Action) -> Iterator[ir.Expr]:

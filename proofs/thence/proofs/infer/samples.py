@@ -119,13 +119,13 @@ class Sampler:
         idle = 0
         while len(self.samples.states) < wanted and idle < 60 and not stop():
             before = len(self.samples.states)
-            self._walk(wanted)
+            self._walk(wanted, stop)
             idle = 0 if len(self.samples.states) > before else idle + 1
         self.samples.starved = tuple(name for name, fired in self._fired.items() if fired == 1)
         return self.samples
 
-    def _walk(self, wanted: int) -> None:
-        at = self._from()
+    def _walk(self, wanted: int, stop: Callable[[], bool]) -> None:
+        at = self._from(stop)
         if at is None:
             return
         for _ in range(LENGTH):
@@ -145,17 +145,17 @@ class Sampler:
             if new:
                 self._fired[chosen.action.name] += 1
             at = found
-            if len(self.samples.states) >= wanted:
+            if len(self.samples.states) >= wanted or stop():
                 return
 
-    def _from(self) -> int | None:
+    def _from(self, stop: Callable[[], bool]) -> int | None:
         """Where a walk begins: at an initial state, or at a state that was seldom left."""
         known, novel = len(self.samples.states), self._novel
         if known > 20 and self._chance.random() < 0.8:
             among: Sequence[int] = novel if novel and self._chance.random() < 0.75 else range(known)
             some = [self._chance.choice(among) for _ in range(4)]
             return min(some, key=lambda number: self._visits[number])
-        start = self._start()
+        start = self._start(stop)
         return None if start is None else self._add(start, None)[0]
 
     def _add(self, state: Structure, origin: tuple[int, Action, tuple[int, ...]] | None) -> tuple[int, bool]:
@@ -179,16 +179,18 @@ class Sampler:
             known |= rows
         return novel
 
-    def _start(self) -> Structure | None:
+    def _start(self, stop: Callable[[], bool]) -> Structure | None:
         """An initial state with random values of what is free."""
         if self._starts is not None:
             return self._chance.choice(self._starts) if self._starts else None
         for _ in range(DRAWS):
+            if stop():
+                return None
             start = self._drawn()
             if value_in(self._axioms, start):
                 return start
-        self._starts = self._solved()
-        return self._start()
+        self._starts = self._solved(stop)
+        return self._start(stop)
 
     def _drawn(self) -> Structure:
         free = free_at_first(self._machine)
@@ -208,12 +210,15 @@ class Sampler:
             return self._chance.randrange(3)
         return self._chance.choice(elements(symbol.result, self.samples.universe))
 
-    def _solved(self) -> list[Structure]:
-        """Initial states that satisfy the axioms, by a solver: each with some random values prescribed."""
+    def _solved(self, stop: Callable[[], bool]) -> list[Structure]:
+        """Initial states that satisfy the axioms, by a solver: each with some random values prescribed. One at least,
+        if there is one."""
         found: dict[object, Structure] = {}
         free = free_at_first(self._machine)
         signature = signature_of(self._machine)
         for number in range(STARTS):
+            if found and stop():
+                break
             draft = self._drawn()
             wanted = [
                 (symbol, key, value)

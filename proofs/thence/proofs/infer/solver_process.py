@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -118,15 +117,13 @@ class SolverProcess:
         return self._ask({**question, "timeout_ms": max(1, int(seconds * 1000)), **limits}, seconds)
 
     def _ask(self, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """The answer; the process is lost where there is none in twice as many seconds by the clock, and some more."""
+        """The answer; the process is lost where there is none in twice as many seconds by the clock, and some more, or
+        once the whole time of the search is over."""
         self.budget.check()
-        started = time.monotonic()
         try:
-            return self._process.ask(request, 2 * seconds + GRACE_S)
+            return self._process.ask(request, 2 * seconds + GRACE_S, lambda: self.budget.is_overrun)
         except (WorkerDied, WorkerLate) as lost:
             self._lost = True
-            if isinstance(lost, WorkerLate):
-                self._of_others_s += time.monotonic() - started  # by the clock: it does not say what it took
             self._process.kill()
             raise OutOfTime(str(lost) or "a solver did not answer in time") from lost
 

@@ -16,12 +16,22 @@ from typing import Literal, TypeAlias
 from thence.dsl import ir
 from thence.proofs.infer.asking import CANDIDATES, Answer, Candidate, Cost, Ended, Lost
 from thence.proofs.infer.budget import Budget
-from thence.proofs.infer.clauses import Clause, Denial, Rows, determined, excluding, generalized, linked, rows_of
+from thence.proofs.infer.clauses import (
+    Clause,
+    Denial,
+    Rows,
+    determined,
+    excluding,
+    generalized,
+    including,
+    linked,
+    rows_of,
+)
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
-from thence.proofs.logic.compiled import Compiled, compiled, value_in
+from thence.proofs.logic.compiled import Compiled, compiled_denial, value_in
 from thence.proofs.logic.formula import outer_foralls
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.goals import TransitionRun
@@ -102,8 +112,15 @@ class Proposals:
         self.learnt = [state for sampler in self.samplers for state in sampler.samples.states[:FIRST]]
         self.first = len(self.learnt)
         own = self.vocabulary.symbols, self.vocabulary.names
-        stated = (*determined(*own), *excluding(*own))
-        self.unique = [clause for clause in stated if self.refusal(clause.formula) is None]
+        ordered = self.vocabulary.ordered
+        stated = (*determined(*own), *excluding(*own), *including(self.vocabulary.symbols, ordered, own[1]))
+        # late states refute more
+        latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]
+        self.unique = [
+            clause
+            for clause in stated
+            if self.refusal(clause.formula, latest) is None and self.refusal(clause.formula) is None
+        ]
 
     def level(self, variables: int) -> list[Rows]:
         """The templates with so many variables, with all that there is to learn."""
@@ -141,10 +158,10 @@ class Proposals:
         """A sample, or one of other states, in which the formula is false."""
         self.budget.check()
         if formula not in self.functions:
-            self.functions[formula] = compiled(formula, ())
+            self.functions[formula] = compiled_denial(formula)
         function = self.functions[formula]
         every = (state for sampler in self.samplers for state in sampler.samples.states) if among is None else among
-        return next((state for state in every if not value_in(function, state)), None)
+        return next((state for state in every if value_in(function, state)), None)
 
     def short(self) -> list[Clause]:
         """The clauses of one and two literals and what arguments determine others, the shortest first."""

@@ -57,6 +57,7 @@ class Vocabulary:
         kinds: for each number by its symbol, what it counts, as one of the symbols of that kind.
         ordered: names of the ordered sorts.
         names: what means something in the machine, so that no variable has its name.
+        ahead: by how much a number may be above another one, as what is to be proved says: `phase(v) <= phase(w) + 1`.
     """
 
     symbols: tuple[ir.Symbol, ...]
@@ -65,6 +66,7 @@ class Vocabulary:
     kinds: Mapping[str, str]
     ordered: tuple[str, ...]
     names: frozenset[str]
+    ahead: tuple[int, ...] = ()
 
 
 def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
@@ -94,7 +96,8 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
     names = {*(symbol.name for symbol in known), *(sort.name for sort in machine.sorts)}
     names |= {definition.name for definition in machine.definitions}
     played = {key: frozenset(found) for key, found in roles.items()}
-    return Vocabulary(known, played, tuple(forms), _kinds(machine, texts), machine.ordered, frozenset(names))
+    ahead = tuple(sorted({number for goal in whole for number in _ahead(goal)}))
+    return Vocabulary(known, played, tuple(forms), _kinds(machine, texts), machine.ordered, frozenset(names), ahead)
 
 
 def templates(vocabulary: Vocabulary, sorts: Sequence[Type], variables: int) -> Iterator[Template]:
@@ -179,6 +182,14 @@ def _kinds(machine: ir.Machine, texts: Iterable[ir.Expr]) -> dict[str, str]:
         merged = {kinds[name] for name in group}
         kinds = {name: min(merged) if kind in merged else kind for name, kind in kinds.items()}
     return kinds
+
+
+def _ahead(goal: ir.Expr) -> Iterator[int]:
+    """The numbers n of comparisons `t <= u + n`."""
+    for each in _compared(goal):
+        match each:
+            case ir.Comparison(operator="<=", right=ir.Arithmetic(operator="+", right=ir.Literal_(value=int(number)))):
+                yield number
 
 
 def _compared(text: ir.Expr) -> Iterator[ir.Comparison]:
@@ -288,6 +299,13 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
             if _kind(one, vocabulary) == _kind(other, vocabulary) and _comparable(one, other):
                 yield ir.Comparison(BOOL, "<=", one, other)
                 yield ir.Comparison(BOOL, "<=", other, one)
+                for more in vocabulary.ahead:
+                    yield ir.Comparison(BOOL, "<=", one, _plus(other, more))
+                    yield ir.Comparison(BOOL, "<=", other, _plus(one, more))
+
+
+def _plus(term: ir.Expr, number: int) -> ir.Expr:
+    return ir.Arithmetic(NAT, "+", term, ir.Literal_(NAT, number))
 
 
 def _kind(term: ir.Expr, vocabulary: Vocabulary) -> str:

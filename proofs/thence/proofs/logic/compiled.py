@@ -13,7 +13,16 @@ from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort, Type
-from thence.proofs.logic.formula import Unsupported, children, free_locals, refuse_domains, substitute, symbols_of
+from thence.proofs.logic.formula import (
+    Unsupported,
+    children,
+    free_locals,
+    negation,
+    outer_foralls,
+    refuse_domains,
+    substitute,
+    symbols_of,
+)
 from thence.proofs.logic.number_window import instances_of_numbers
 from thence.proofs.logic.structure import Structure, Table, Value, zero_of
 
@@ -47,20 +56,69 @@ def compiled_choices(conditions: Sequence[ir.Expr], variables: Sequence[ir.Varia
 
     Raises: Unsupported where a condition counts numbers, or adds two of all, or there are more than 20 variables.
     """
+    loops = _loops(conditions, variables, "found", f"range({numbers_below})")
+    assigned = "".join(f"v{number}, " for number in range(len(variables)))
+    lines = ["found = []", *loops, f"{'    ' * len(variables)}found.append(({assigned}))", "return found"]
+    return _made(("U", "T"), lines, conditions)
+
+
+def compiled_denial(formula: ir.Expr) -> Compiled:
+    """Whether a closed formula is false: the denial of `compiled`, and sooner where its leading variables are many.
+
+    Each premise and each alternative is evaluated in the outermost loop that has its variables; of numbers, which other
+    numbers bound, none is.
+
+    Raises: Unsupported as `compiled`, or where there are more than 20 leading variables.
+    """
+    variables, body = outer_foralls(formula)
+    if any(not isinstance(variable.type, Sort) for variable in variables):
+        variables, body = (), formula
+    conditions = list(_denied(body))
+    loops = _loops(conditions, variables, "False")
+    return _made(("U", "T"), [*loops, f"{'    ' * len(variables)}return True", "return False"], conditions)
+
+
+def _denied(body: ir.Expr) -> Iterator[ir.Expr]:
+    """Formulas that are true together where the body is false."""
+    match body:
+        case ir.Connective(operator="implies"):
+            yield from _affirmed(body.left)
+            yield from _denied(body.right)
+        case ir.Connective(operator="or"):
+            yield from _denied(body.left)
+            yield from _denied(body.right)
+        case ir.Not():
+            yield from _affirmed(body.operand)
+        case _:
+            yield negation(body)
+
+
+def _affirmed(body: ir.Expr) -> Iterator[ir.Expr]:
+    """Formulas that are true together where the body is true."""
+    if isinstance(body, ir.Connective) and body.operator == "and":
+        yield from _affirmed(body.left)
+        yield from _affirmed(body.right)
+    else:
+        yield body
+
+
+def _loops(
+    conditions: Sequence[ir.Expr], variables: Sequence[ir.Variable], nothing: str, numbers: str = ""
+) -> list[str]:
+    """A loop for each variable, the i-th with the name `vi`, with each condition in the outermost one that has its
+    variables; `nothing` is returned where one without variables is false. `numbers` is the text of all numbers."""
     names = dict(_renamed([variable.name for variable in variables]))
     within = {variable.name: depth for depth, variable in enumerate(variables, 1)}
     tests: list[list[str]] = [["True"] for _ in range(len(variables) + 1)]
     for condition in conditions:
         tests[max((within[name] for name in free_locals(condition)), default=0)].append(_code(condition, names))
-    lines = ["found = []", f"if not ({' and '.join(tests[0])}): return found"]
+    lines = [f"if not ({' and '.join(tests[0])}): return {nothing}"]
     for depth, variable in enumerate(variables):
         indent = "    " * depth
-        every = f"range({numbers_below})" if variable.type == NAT else _elements(variable.type)
+        every = numbers if variable.type == NAT else _elements(variable.type)
         lines.append(f"{indent}for {names[variable.name]} in {every}:")
         lines.append(f"{indent}    if not ({' and '.join(tests[depth + 1])}): continue")
-    assigned = "".join(f"{names[variable.name]}, " for variable in variables)
-    lines += [f"{'    ' * len(variables)}found.append(({assigned}))", "return found"]
-    return _made(("U", "T"), lines, conditions)
+    return lines
 
 
 def value_in(function: Compiled, structure: Structure, *arguments: Value) -> Any:

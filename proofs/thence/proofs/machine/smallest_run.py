@@ -22,17 +22,21 @@ ATTEMPTS = 400
 SHORT = 24
 """A run of at most so many steps is also tried without any two of them, and without a few that follow each other."""
 
+Stop: TypeAlias = Callable[[], bool]
+"""Says when the time for making a run smaller is over."""
+
 ROUND = 6
 """So many steps that follow each other are left out together, at most: to come in, to stay, to leave."""
 
 
-def without_detours(machine: ir.Machine, goal: Goal, run: TransitionRun) -> TransitionRun:
+def without_detours(machine: ir.Machine, goal: Goal, run: TransitionRun, stop: Stop = lambda: False) -> TransitionRun:
     """A run of some of its steps that reaches the goal, and does not without any one of them; of a short run, without
-    any two, or a few that follow each other: what is done, and what undoes it.
+    any two, or a few that follow each other: what is done, and what undoes it. Where `stop` ends this, it is as small
+    as it is then.
     """
 
     def suffices(steps: Steps) -> bool:
-        return is_run_to(machine, goal, TransitionRun(run.start, steps))
+        return not stop() and is_run_to(machine, goal, TransitionRun(run.start, steps))
 
     return TransitionRun(run.start, needed(run.steps, suffices, pairs_up_to=SHORT))
 
@@ -64,18 +68,18 @@ def _rounds(numbers: range) -> Iterator[range]:
         yield from (range(first, first + length) for first in numbers[: len(numbers) - length + 1])
 
 
-def smallest(machine: ir.Machine, goal: Goal, run: TransitionRun) -> TransitionRun:
+def smallest(machine: ir.Machine, goal: Goal, run: TransitionRun, stop: Stop = lambda: False) -> TransitionRun:
     """A run of the same transitions that reaches the goal: no single value of it can be made smaller.
 
     Values of the parameters and arguments become as small as they can, one after the other; then elements that the
-    run does not need are left out.
+    run does not need are left out. Where `stop` ends this, it is as small as it is then.
     """
     left = ATTEMPTS
     progress = True
     while progress and left > 0:
         progress = False
         for smaller in (*_fewer_elements(machine, run), *_smaller_values(machine, run)):
-            left -= 1
+            left = 0 if stop() else left - 1
             if is_run_to(machine, goal, smaller):
                 run, progress = smaller, True
                 break

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.metadata import version
@@ -18,7 +19,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
-from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerProcess
+from thence.proofs.solving.worker_process import WATCHED_S, WorkerDied, WorkerLate, WorkerProcess
 
 SolverName: TypeAlias = Literal["z3", "cvc5"]
 Core: TypeAlias = Literal["", "first", "small"]
@@ -193,7 +194,7 @@ class Worker:
 
     @property
     def processor_s(self) -> float:
-        """The processor time that questions took; of a question without an answer, the time by the clock."""
+        """The processor time that questions took."""
         process = self._process
         return self._of_others_s + (0.0 if process is None else process.processor_s)
 
@@ -208,7 +209,6 @@ class Worker:
         except WorkerDied as lost:
             reason = str(lost)
         except WorkerLate:
-            self._of_others_s += time.monotonic() - started
             reason = f"killed after {time.monotonic() - started:.1f} s"
         else:
             found = {goal: Found(model["stage"], model["values"]) for goal, model in reply.get("models", {}).items()}
@@ -231,6 +231,13 @@ class Worker:
         """Kills the process, and starts none any more. A thread that waits for an answer sees the process die."""
         with self._starting:
             self._killed = True
+            if self._process is not None:
+                self._process.kill()
+
+    def give_up(self) -> None:
+        """Kills the process, if there is one. A thread that waits for an answer sees it die; the next question has
+        another one."""
+        with self._starting:
             if self._process is not None:
                 self._process.kill()
 
@@ -261,6 +268,8 @@ class SolverPool:
         self._answered: dict[bytes, Answer] = {}
         self._decided: dict[bytes, Answer] = {}
         self._workers = tuple(Worker() for _ in range(workers))
+        self._watch: Callable[[], None] | None = None
+        self._busy: set[Worker] = set()
         self._free: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
             self._free.put(worker)
@@ -284,9 +293,43 @@ class SolverPool:
         """The processor time that the solvers took."""
         return sum(worker.processor_s for worker in self._workers)
 
+    @contextmanager
+    def watched(self, check: Callable[[], None]) -> Iterator[None]:
+        """Meanwhile `check` is called, several times a second, while answers are waited for.
+
+        Where it raises, the questions are given up, and the solvers that work on them are killed.
+        """
+        before, self._watch = self._watch, check
+        try:
+            yield
+        finally:
+            self._watch = before
+
     def ask(self, request: SolverRequest, *, anew: bool = False) -> Answer:
         """Waits for one answer. `anew`: the memory is not asked."""
-        return self.submit(request, anew=anew).result()
+        future = self.submit(request, anew=anew)
+        self._wait([future])
+        return future.result()
+
+    def _wait(self, pending: Collection[Future[Answer]]) -> set[Future[Answer]]:
+        """Those that are done, at least one. Raises: what the watch raises."""
+        while True:
+            done, left = wait(pending, None if self._watch is None else WATCHED_S, FIRST_COMPLETED)
+            if done:
+                return done
+            self._look(left)
+
+    def _look(self, left: Collection[Future[Answer]]) -> None:
+        try:
+            if self._watch is not None:
+                self._watch()
+        except BaseException:
+            for future in left:
+                future.cancel()
+            for worker in tuple(self._busy):
+                worker.give_up()
+            wait(left)  # until each has seen its process die
+            raise
 
     def submit(self, request: SolverRequest, *, anew: bool = False) -> Future[Answer]:
         """The answer, as a future."""
@@ -315,17 +358,23 @@ class SolverPool:
         """The answers as they come, each with the position of its request."""
         pending = {self.submit(request): number for number, request in enumerate(requests)}
         try:
-            for future in as_completed(pending):
-                yield pending[future], future.result()
+            left = set(pending)
+            while left:
+                done = self._wait(left)
+                left -= done
+                for future in sorted(done, key=lambda each: pending[each]):
+                    yield pending[future], future.result()
         finally:
             for future in pending:
                 future.cancel()
 
     def _serve(self, request: SolverRequest, key: bytes) -> Answer:
         worker = self._free.get()
+        self._busy.add(worker)
         try:
             answer = worker.ask(request)
         finally:
+            self._busy.discard(worker)
             self._free.put(worker)
         if answer.is_final:
             self._answered[key] = answer

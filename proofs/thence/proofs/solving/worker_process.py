@@ -11,7 +11,7 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _MEMORY = {
@@ -25,6 +25,10 @@ frees everything after each question, and to get it back from the system costs u
 before each question."""
 
 
+WATCHED_S = 0.25
+"""So often whoever waits for an answer looks whether there is time left."""
+
+
 class WorkerDied(Exception):
     """The process ended before it answered. The message has its exit code."""
 
@@ -34,10 +38,7 @@ class WorkerLate(Exception):
 
 
 class WorkerProcess:
-    """One process. Not shared between threads, apart from `kill`.
-
-    `processor_s`: the processor time that it had taken when it last said so.
-    """
+    """One process. Not shared between threads, apart from `kill`, and `processor_s`, which any thread may read."""
 
     def __init__(self, module: str) -> None:
         self._process = subprocess.Popen(
@@ -50,7 +51,17 @@ class WorkerProcess:
         )
         self._buffer = b""
         self._number = 0
-        self.processor_s = 0.0
+        self._taken_s = 0.0
+
+    @property
+    def processor_s(self) -> float:
+        """The processor time that it has taken: by its own clock, where the system shows that to others.
+
+        Elsewhere it is as the process last said. Of a question that it did not answer it is the time by the clock then.
+        """
+        if self._process.returncode is None:  # afterwards its number may be that of another process
+            self._taken_s = max(self._taken_s, clock_of(self._process.pid) or 0.0)
+        return self._taken_s
 
     @property
     def pid(self) -> int:
@@ -60,8 +71,12 @@ class WorkerProcess:
         """The exit code; None: the process still runs."""
         return self._process.poll()
 
-    def ask(self, request: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
+    def ask(
+        self, request: Mapping[str, Any], limit_s: float, is_over: Callable[[], bool] | None = None
+    ) -> dict[str, Any]:
         """The answer to the request. A long request gets a second more for each megabyte.
+
+        It is late, too, once `is_over` says so, which is asked several times a second.
 
         Raises: WorkerDied, WorkerLate.
         """
@@ -74,20 +89,27 @@ class WorkerProcess:
             self._process.stdin.flush()
         except BrokenPipeError as error:
             raise self._died() from error
-        answer = self._answer(started + limit_s + len(line) / 1_000_000)
+        try:
+            answer = self._answer(started + limit_s + len(line) / 1_000_000, is_over)
+        except WorkerLate:
+            if clock_of(self._process.pid) is None:
+                self._taken_s += time.monotonic() - started
+            raise
         assert answer["id"] == self._number
-        self.processor_s = answer.pop("processor_s", self.processor_s)
+        self._taken_s = max(self._taken_s, answer.pop("processor_s", 0.0))
         return answer
 
-    def _answer(self, deadline: float) -> dict[str, Any]:
+    def _answer(self, deadline: float, is_over: Callable[[], bool] | None) -> dict[str, Any]:
         """The next line of the process."""
         assert self._process.stdout is not None
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._buffer:
                 left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
+                if left <= 0 or (is_over is not None and is_over()):
                     raise WorkerLate
+                if not selector.select(left if is_over is None else min(left, WATCHED_S)):
+                    continue
                 chunk = os.read(self._process.stdout.fileno(), 1 << 16)
                 if not chunk:
                     raise self._died()
@@ -102,11 +124,12 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Kills the process. Its streams stay open: another thread may be waiting at them."""
+        _ = self.processor_s  # while there is somebody to ask
         self._process.kill()
 
     def close(self) -> None:
         """Kills the process and closes its streams."""
-        self._process.kill()
+        self.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
@@ -114,3 +137,13 @@ class WorkerProcess:
                 stream.close()
             except BrokenPipeError:
                 continue
+
+
+def clock_of(pid: int) -> float | None:
+    """The processor time of another process, in seconds; None where the system does not show it, or it is gone."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        return time.clock_gettime(~pid << 3 | 2)  # the number of this clock, as glibc's `clock_getcpuclockid` makes it
+    except OSError:
+        return None

@@ -127,7 +127,8 @@ def infer_link(
     budget.count(lambda: session.pool.processor_s)
     search = _Search(replace(session, note=lambda *_: budget.check()), link, limits, note, budget, aids or Aids())
     try:
-        found = search.run()
+        with session.pool.watched(budget.look):
+            found = search.run()
     except Unsupported as reason:
         found = LinkInference(link, reason=str(reason))
     except OutOfTime as reason:

@@ -1,0 +1,40 @@
+"""A process that is asked: late when its time or that of the asker is over; what it takes is known meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from itertools import combinations, count
+
+import pytest
+
+from thence.proofs.solving.worker_process import WorkerLate, WorkerProcess, clock_of
+
+
+def test_a_question_is_late_once_the_time_of_the_asker_is_over() -> None:
+    """Whether fourteen pigeons fit into thirteen holes takes much longer. The third look says that it is over."""
+    looks = count(1)
+    worker = WorkerProcess("thence.proofs.infer.finite_worker")
+    sits = [[f"p{pigeon}_{hole}" for hole in range(13)] for pigeon in range(14)]
+    somewhere = [f"(or {' '.join(row)})" for row in sits]
+    alone = [f"(not (and {one} {other}))" for hole in zip(*sits, strict=True) for one, other in combinations(hole, 2)]
+    constants = {name: "Bool" for row in sits for name in row}
+    asked = {"solver": 1, "constants": constants, "assertions": [*somewhere, *alone], "assume": [], "values": []}
+    try:
+        with pytest.raises(WorkerLate):
+            worker.ask({**asked, "timeout_ms": 600_000}, 600.0, lambda: next(looks) >= 3)
+    finally:
+        worker.close()
+    assert next(looks) == 4 and worker.processor_s > 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not show the clocks of processes")
+def test_what_a_process_takes_is_known_before_it_answers_and_after_its_end() -> None:
+    worker = WorkerProcess("thence.proofs.infer.finite_worker")
+    while not worker.processor_s:  # it starts
+        pass
+    before = worker.processor_s
+    worker.kill()
+    assert worker.processor_s >= before
+    worker.close()
+    after = worker.processor_s
+    assert after >= before and clock_of(worker.pid) is None and worker.processor_s == after
