@@ -78,8 +78,8 @@ class _Case:
         stack = starts.get(self.start, automaton.stack)
         self.openers = frozenset(
             terminal
-            for terminal in automaton.table[stack[-1]]
-            if terminal.isupper() and after(automaton.table, stack, terminal) is not None
+            for terminal in automaton.grammar.rows[stack[-1]]
+            if terminal.isupper() and after(automaton.grammar, stack, terminal) is not None
         )
 
     def slip(self) -> Slip:
@@ -164,7 +164,7 @@ class _Case:
     def mended(self, slip: Slip, text: str, kind: str, *, replacing: bool) -> Slip:
         place = span_of(self.word)
         end = (place.end_line, place.end_column) if replacing else (place.line, place.column)
-        word = Word(kind, text, 0, place.line, place.column, *end, 0)
+        word = Word(kind, text, place.line, place.column, *end)
         return Slip(slip.diagnostic, (word,), (self.index, int(replacing)))
 
     # --- indentation and blocks ----------------------------------------------------------------
@@ -347,7 +347,7 @@ class _Case:
             return None
         place = span_of(before)
         slip = self.fault("E0114", f"`{before}` is not a keyword", at=place, note=f"did you mean `{near}`?")
-        word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        word = Word("WORD", near, place.line, place.column, place.end_line, place.end_column)
         return Slip(slip.diagnostic, (self.first, word), (self.start, 2))
 
     def misspelt_here(self) -> Slip | None:
@@ -380,7 +380,7 @@ class _Case:
         notes = (f"did you mean `{near}`?", *((here,) if offset == 0 else ()))
         slip = self.fault("E0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=notes)
         place = span_of(self.first)
-        word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        word = Word("WORD", near, place.line, place.column, place.end_line, place.end_column)
         return Slip(slip.diagnostic, (word,), (self.start, 1))
 
     def verdict(self) -> Slip | None:
@@ -444,8 +444,8 @@ class _Case:
         return self.mended(slip, ":", "COLON", replacing=then)
 
     def takes_type_after_colon(self) -> bool:
-        table, stack = self.automaton.table, after(self.automaton.table, self.automaton.stack, "COLON")
-        return stack is not None and after(table, stack, "SLIDING") is not None
+        grammar, stack = self.automaton.grammar, after(self.automaton.grammar, self.automaton.stack, "COLON")
+        return stack is not None and after(grammar, stack, "SLIDING") is not None
 
     def type_(self) -> Slip | None:
         if "SLIDING" not in self.accepted:
