@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.dsl.text.foreign import CHARACTERS
@@ -28,6 +27,7 @@ from thence.dsl.text.vocabulary import (
     TOP_LEVEL,
     UNFINISHED,
 )
+from thence.spec.value import record
 
 MAX_DEPTH = 100
 MAX_DIGITS = 18
@@ -49,6 +49,7 @@ _WORDS = re.compile(
       | (?P<other>.)""",
     re.VERBOSE,
 )
+
 # A top-level declaration within a documentation string shows that it was left open.
 _DECLARATION = re.compile(rf"^(?:{'|'.join(TOP_LEVEL)}) [A-Za-z_].*:[ ]*$", re.MULTILINE)
 
@@ -71,7 +72,7 @@ class Word(str):
         return word
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lines:
     """A text as words (with NEWLINE, INDENT and DEDENT), its comments, and what was wrong with it."""
 

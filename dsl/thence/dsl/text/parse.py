@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -24,6 +24,7 @@ from thence.dsl.text.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
 from thence.dsl.text.syntax import File, Node, Span, TopLevel
 from thence.dsl.text.syntax_errors import Slip, diagnose
 from thence.dsl.text.vocabulary import RESERVED, TOP_LEVEL
+from thence.spec.value import record
 
 MAX_BYTES = 1_000_000
 MAX_LINE = 10_000
@@ -60,7 +61,7 @@ def decode(data: bytes, file: str, size: int = 0) -> tuple[str | None, tuple[Dia
         return None, (_fault("E0101", message, file, Span(line, column, line, column + 1)),)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """What can be read of a text. `tree` is the file's where `diagnostics` is empty.
 
@@ -119,7 +120,7 @@ def read(text: str, file: str) -> Reading:
     return Reading(tree, lines.words, told)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Continuations:
     """What can stand in a place: keywords, other terminals of the grammar, and the words of its line before it."""
 

@@ -7,7 +7,6 @@ fits gives code, message and notes, and, where the intention is plain, the words
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
@@ -16,6 +15,7 @@ from thence.dsl.text.line_structure import STRUCTURE, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
 from thence.dsl.text.vocabulary import FOREIGN_WORDS, HEADERS, RESERVED, SYMBOLS
+from thence.spec.value import record
 
 _TERMINAL_TEXT = {name: text for text, name in SYMBOLS.items()} | {
     "NAME": "a name", "NUMBER": "a number", "NEWLINE": "the end of the line", "DOC": "a documentation string",
@@ -39,7 +39,7 @@ _CONNECTING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slip:
     """A fault and, where it can be mended, the words to put in the place of `where` (position, count)."""
 
