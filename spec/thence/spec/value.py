@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 else:
 
     def record(*, frozen: bool, slots: bool) -> Callable[[type[T]], type[T]]:
-        """As `@dataclass(frozen=True, slots=True)`, defaults included, in half the time for each class. No default is
+        """As `@dataclass(frozen=True, slots=True)`, defaults included, in less time for each class. No default is
         made anew for each instance, and nothing happens after `__init__`; a record extends records only."""
         assert frozen and slots, "a record is frozen, and has slots"
         return _record
@@ -53,14 +53,15 @@ else:
 def _record(cls: type[T]) -> type[T]:
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     assert not hasattr(made, "__post_init__"), "nothing happens after `__init__`"
-    every = sorted(fields(made), key=lambda field: field.kw_only)  # the order of parameters
+    every = sorted(fields(made), key=lambda field: bool(field.kw_only))  # the order of parameters
     assert all(field.init and field.default_factory is MISSING for field in every), "a record has plain fields"
     names = [field.name for field in every]
     given = {field.name: field.default for field in every if field.default is not MISSING}
-    named = sum(field.kw_only for field in every)
+    named = sum(bool(field.kw_only) for field in every)
     first = names[: len(names) - named]
     stores = {f"_{index}": getattr(made, name).__set__ for index, name in enumerate(names)}
-    init = _like(_templates(len(names))[0], names, stores, co_argcount=1 + len(first), co_kwonlyargcount=named)
+    template = _templates(len(names))[0].replace(co_argcount=1 + len(first), co_kwonlyargcount=named)
+    init = _like(template, names, stores)
     init.__defaults__ = tuple(given[name] for name in first if name in given) or None
     init.__kwdefaults__ = {name: given[name] for name in names[len(first) :] if name in given} or None
     init.__annotations__ = {field.name: field.type for field in fields(made)} | {"return": None}
@@ -92,12 +93,12 @@ def _templates(count: int) -> tuple[CodeType, CodeType, CodeType]:
     return methods["__init__"].__code__, methods["__eq__"].__code__, methods["__hash__"].__code__
 
 
-def _like(template: CodeType, names: Sequence[str], objects: dict[str, Any], **counts: int) -> FunctionType:
+def _like(template: CodeType, names: Sequence[str], objects: dict[str, Any]) -> FunctionType:
     """A function like the template, with these names in the place of `f0`, `f1` and so on."""
     own = {f"f{index}": name for index, name in enumerate(names)}
     attributes = tuple(own.get(name, name) for name in template.co_names)
     parameters = tuple(own.get(name, name) for name in template.co_varnames)
-    code = template.replace(co_names=attributes, co_varnames=parameters, **counts)
+    code = template.replace(co_names=attributes, co_varnames=parameters)
     return FunctionType(code, {"__builtins__": builtins, **objects}, template.co_name)
 
 
