@@ -56,14 +56,12 @@ def reduced(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
             seen.add(name)
             return found(*arguments)
 
-        if hasattr(found, "visit_wrapper"):
-            reduce.visit_wrapper = found.visit_wrapper  # type: ignore[attr-defined]
         return reduce
 
     monkeypatch.setattr(parsing, "Builder", Recording)
-    monkeypatch.setattr(parsing._per_thread, "grammar", None)
+    monkeypatch.setattr(parsing._per_thread, "making", None)
     yield seen
-    monkeypatch.setattr(parsing._per_thread, "grammar", None)
+    monkeypatch.setattr(parsing._per_thread, "making", None)
 
 
 def test_every_construct_has_an_example(reduced: set[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeAlias
@@ -81,6 +80,8 @@ class Specification:
         return [(kind, " ".join(names)) for kind in kinds if (names := getattr(self, kind))]
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = "".join(f"<tr><th>{kind}</th><td>{escape(names)}</td></tr>" for kind, names in self._declared())
         return f"<div><b>{escape(self.file)}</b><table>{rows}</table></div>"
 
@@ -118,6 +119,8 @@ class Check:
         return "\n\n".join(render(found, each.source) for each in self.loaded for found in each.diagnostics)
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<pre>{escape(str(self))}</pre>" if self.diagnostics else "<div>no errors</div>"
 
 

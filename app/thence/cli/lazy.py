@@ -7,6 +7,7 @@ Its parameters are its options.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -44,6 +45,7 @@ class LazyCommand(SparingConversion, TyperCommand):
         """The command with its options."""
         with collector_at_rest():
             function = getattr(import_module(self.module), str(self.name))
+        gc.freeze()  # what is there by now lasts as long as the command
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         app.command(self.name, cls=_Command, help=self.help)(function)
         command = typer.main.get_command(app)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from thence.dsl.text.diagnostics import Diagnostic, SourceText, nearest
 from thence.dsl.text.parse import MAX_BYTES, decode, parse
 from thence.spec.collector import collector_at_rest
 from thence.spec.user_error import UserError
+from thence.spec.value import record
 
 SUFFIX = ".thence"
 
@@ -24,7 +24,7 @@ class SourceError(UserError):
     """A file that cannot be found or read; the message says which and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loaded:
     """A file and what it says. `specification` is None where there are errors."""
 

@@ -1,7 +1,8 @@
 """The messages that a process is still to deliver, in a finished execution, where it is known which of them come.
 
 How many of them happen before a message is asked for every delivery that overtakes one, and naming them all would
-cost as much as there are. Here it costs a bisection for each process.
+cost as much as there are. Here it costs a bisection for each sender of whom only a part of them does: who overtakes
+much has mostly heard of all that it awaits.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from thence.spec.packed_events import DELIVER, PackedEvents
 
 WORDS: Final = {32: "I", 64: "Q"}
 """Widths of fields, and the letters of `struct` for them."""
+
+FEW: Final = 8
+"""So many fields of a vector are taken out one by one; more of them are taken out all at once."""
 
 TRIMMED: Final = 64
 """So many delivered messages stay in a list before it is trimmed."""
@@ -50,8 +54,10 @@ class Awaited:
     __slots__ = (
         "_first_lost",
         "_gone",
-        "_gone_in_all",
         "_guards",
+        "_last",
+        "_lasts",
+        "_left",
         "_losing",
         "_numbers",
         "_process",
@@ -67,7 +73,10 @@ class Awaited:
         # By sender: the numbers of the messages that come, ascending. The first `_gone` of them came already.
         self._numbers: list[list[int]] = [[] for _ in range(processes)]
         self._gone = [0] * processes
-        self._gone_in_all = 0
+        self._left = 0
+        # By sender: the number of the last one that did not come yet, 0 where all came; the same as a vector.
+        self._lasts = [0] * processes
+        self._last = 0
         self._width = width
         self._guards = sum(1 << width * process + width - 1 for process in range(processes))
         # By sender, as a vector: the number of the first message that never comes, and the largest where all come.
@@ -86,22 +95,32 @@ class Awaited:
         """A message to this process is sent; whether it `comes`."""
         if comes:
             self._numbers[sender].append(number)
+            self._left += 1
+            self._end(sender, number)
         elif not self._losing >> sender & 1:
             self._losing |= 1 << sender
             self._first_lost -= (1 << self._width - 1) - 1 - number << sender * self._width
 
+    def _end(self, sender: int, last: int) -> None:
+        """The last one of the sender that did not come yet is another one now."""
+        self._last += last - self._lasts[sender] << sender * self._width
+        self._lasts[sender] = last
+
     def delivered(self, sender: int, number: int) -> None:
         """This process delivers a message for the first time."""
         numbers, gone = self._numbers[sender], self._gone[sender]
+        self._left -= 1
         if numbers[gone] != number:
             del numbers[bisect_left(numbers, number, gone)]
+            if number == self._lasts[sender]:
+                self._end(sender, numbers[-1])
             return
         self._gone[sender] = gone = gone + 1
-        self._gone_in_all += 1
+        if gone == len(numbers):
+            self._end(sender, 0)
         if gone > TRIMMED and gone * 2 > len(numbers):
             del numbers[:gone]
             self._gone[sender] = 0
-            self._gone_in_all -= gone
 
     def overtaken(self, past: int, sender: int, number: int) -> tuple[int, bool, bool]:
         """What a delivery overtakes, of a message with this `past` that is the sender's message of this `number`.
@@ -109,9 +128,19 @@ class Awaited:
         Returns: how many messages come that are within the past, a vector of counts; whether one that comes is an
         earlier one of the sender; whether one that never comes is within the past.
         """
-        numbers, gone = self._numbers, self._gone
-        counts = self._unpack(past.to_bytes(self._vector_bytes, "little"))
-        late = sum(map(bisect_right, numbers, counts, gone)) - self._gone_in_all
+        numbers, gone, width, guards = self._numbers, self._gone, self._width, self._guards
+        within = (past | guards) - self._last & guards  # the guards of the senders of whom all are within the past
+        beyond = guards ^ within
+        late = self._left
+        if beyond.bit_count() > FEW:
+            counts = self._unpack(past.to_bytes(self._vector_bytes, "little"))
+            late = sum(map(bisect_right, numbers, counts, gone)) - sum(gone)
+        else:
+            while beyond:
+                one = beyond.bit_length() // width - 1
+                beyond ^= 1 << one * width + width - 1
+                count = past >> one * width & (1 << width - 1) - 1
+                late -= len(numbers[one]) - bisect_right(numbers[one], count, gone[one])
         of_sender, first = numbers[sender], gone[sender]
         late_from_sender = first < len(of_sender) and of_sender[first] < number
-        return late, late_from_sender, bool(((past | self._guards) - self._first_lost) & self._guards)
+        return late, late_from_sender, bool((past | guards) - self._first_lost & guards)

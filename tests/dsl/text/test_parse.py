@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 import time
 from pathlib import Path
@@ -13,8 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from thence.dsl.load import library
-from thence.dsl.text import grammar, syntax
-from thence.dsl.text.build_declarations import Builder
+from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import CODES, Diagnostic, SourceText, nearest, render
 from thence.dsl.text.parse import MAX_BYTES, MAX_FAULTS, continuations, decode, parse, read, word_kinds
 from thence.dsl.text.syntax import Apply, Binary, Binder, Name, NamedType, Quantified, Setting, Variable
@@ -451,9 +449,8 @@ def test_any_words(pieces: list[str], start: str) -> None:
     check_any_text(start + " ".join(pieces))
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
-@given(st.sampled_from(TEXTS), st.data())
-def test_texts_with_slips(text: str, data: st.DataObject) -> None:
+def slipped(text: str, data: st.DataObject) -> str:
+    """The text with a few slips of the pen."""
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text)))
         match data.draw(st.sampled_from(["cut", "insert", "double", "swap", "line"])):
@@ -469,55 +466,13 @@ def test_texts_with_slips(text: str, data: st.DataObject) -> None:
                 lines = text.split("\n")
                 del lines[data.draw(st.integers(0, len(lines) - 1))]
                 text = "\n".join(lines)
-    check_any_text(text)
+    return text
 
 
-def test_the_grammar_without_a_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    unwritable = tmp_path / "a file"
-    unwritable.write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(unwritable))
-    parser = grammar.load_parser(Builder())
-    assert "forall" in grammar.keywords(parser)
-
-
-def test_the_grammar_from_a_damaged_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    grammar.load_parser(Builder())
-    (cached,) = (tmp_path / "thence").iterdir()
-    whole = cached.read_bytes()
-    cached.write_bytes(whole[: len(whole) // 2])
-    assert "forall" in grammar.keywords(grammar.load_parser(Builder()))
-    assert len(cached.read_bytes()) > 0.9 * len(whole)
-
-
-def test_the_grammar_from_the_cache_is_the_grammar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    built = grammar.load_parser(Builder())
-    (kept,) = (tmp_path / "thence").iterdir()
-    json.loads(kept.read_bytes())
-    read = grammar._read(kept, Builder())
-    assert read.parser.parser._parse_table.states == built.parser.parser._parse_table.states
-    assert grammar.keywords(read) == grammar.keywords(built)
-
-
-def test_a_cache_is_not_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A pickled object in the place of the table runs nothing, and the table is built."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    grammar.load_parser(Builder())
-    (kept,) = (tmp_path / "thence").iterdir()
-    canary = tmp_path / "canary"
-    for content in (pickle.dumps(_Touch(canary)), b"x\n" + pickle.dumps(_Touch(canary)), b"[[[[", b'{"d": 1}', b"[]"):
-        kept.write_bytes(content)
-        assert "forall" in grammar.keywords(grammar.load_parser(Builder()))
-        assert not canary.exists()
-
-
-class _Touch:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Path.touch, (self.path,))
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(st.sampled_from(TEXTS), st.data())
+def test_texts_with_slips(text: str, data: st.DataObject) -> None:
+    check_any_text(slipped(text, data))
 
 
 # --- half-read texts -----------------------------------------------------------------------------

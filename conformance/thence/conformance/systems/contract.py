@@ -239,10 +239,10 @@ def _own_event(entry: Any, processes: int) -> Event:
     if type(entry) is dict:  # No patterns: they take several times as long, and events are many.
         if "packet" in entry and "to" in entry:
             kind, message = entry.get("kind"), entry.get("message")
-            if not isinstance(kind, str | None) or not isinstance(message, str | None):
+            if not (kind is None or type(kind) is str) or not (message is None or type(message) is str):
                 raise Broken(f"reports the packet {shortened(entry)}, whose kind or message is not a string")
             fields = entry.get("fields")
-            if not isinstance(fields, dict | None):
+            if not (fields is None or type(fields) is dict):
                 raise Broken(f"reports the packet {shortened(entry)}, whose fields are not an object")
             packet = Foreign(entry["packet"], _named(kind), _named(message), fields)
             return Emitted(_destinations(entry["to"], processes), packet)

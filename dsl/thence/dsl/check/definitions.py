@@ -60,9 +60,17 @@ def with_definitions(
 
 def warn_of_unused_definitions(declarations: Sequence[syntax.Declaration], reporter: Reporter) -> None:
     """Warns of definitions that nothing in the file uses."""
-    everything = tuple(declarations)
-    named = {*_called(everything), *(node.name for node in nodes(everything) if isinstance(node, syntax.Variable))}
-    for definition in (node for each in declarations for node in nodes(each) if isinstance(node, syntax.Definition)):
+    named: set[str] = set()
+    definitions: list[syntax.Definition] = []
+    for node in nodes(tuple(declarations)):
+        match node:
+            case syntax.Variable():
+                named.add(node.name)
+            case syntax.Apply():
+                named.add(node.function.text)
+            case syntax.Definition():
+                definitions.append(node)
+    for definition in definitions:
         if definition.name.text not in named:
             note = ("it is not checked: only its use tells what it may speak of",) if definition in declarations else ()
             reporter.warning("W0931", definition.name.span, f"definition `{definition.name.text}` is never used", *note)
@@ -72,7 +80,7 @@ def _used(declaration: syntax.Declaration, shared: Sequence[syntax.Definition]) 
     """The names of the file's definitions that a declaration uses, itself or by another of them."""
     bodies = {definition.name.text: definition.body for definition in shared}
     found: set[str] = set()
-    frontier: list[object] = [declaration]
+    frontier: list[object] = [declaration] if bodies else []
     while frontier:
         for name in _called(frontier.pop()):
             if name in bodies and name not in found:

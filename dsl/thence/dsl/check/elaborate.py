@@ -7,7 +7,6 @@ checked without it. All errors of the file are reported.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from thence.dsl import ir
@@ -31,6 +30,7 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, in_reading_order
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
+from thence.spec.value import record
 
 DEEPEST = 200
 """The greatest depth of the abstract syntax: the later passes are recursive."""
@@ -50,7 +50,7 @@ def elaborate(file: syntax.File, name: str) -> tuple[ir.Specification | None, tu
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Examined:
     """What is known of a file, whether or not it has errors.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from thence.dsl import ir
@@ -12,6 +11,7 @@ from thence.dsl.check.workload import ANY_PROTOCOL, ProtocolKind, Settings, buil
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
+from thence.spec.value import record
 
 Subject: TypeAlias = Literal[
     "theorem", "machine", "scope", "link", "mutant of a machine", "mutant of a protocol", "scenario"
@@ -30,7 +30,7 @@ _VERDICTS: dict[Subject, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Exploration:
     """The scopes of a protocol: their settings (None: erroneous), and the settings to start from."""
 

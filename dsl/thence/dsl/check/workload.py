@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import assert_never
 
@@ -16,6 +16,7 @@ from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.programs import NAME, Programs, sends_of, setting_key
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import ProgramStep, Setting, Span
+from thence.spec.value import record
 from thence.spec.words import counted
 
 DEFAULT_PROCESSES = 3
@@ -29,7 +30,7 @@ Settings = Mapping[str, Setting]
 """Settings by name (see `setting_key`); absent ones have their defaults."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProtocolKind:
     """The part of a protocol that its scopes depend on: the delivery of messages, whether the network is a tree or an
     overlay, the names of its timers, whether its application sends messages, and what else it does: each input with the

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from thence.dsl.text.syntax import Span
@@ -19,8 +20,13 @@ def _labels(kind: Any) -> tuple[str, ...]:
 
 
 @cache
-def _backwards(kind: Any) -> tuple[str, ...]:
-    return _labels(kind)[::-1]
+def _backwards(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
+    """What gives the children of a node of this kind, the last one first; None where it has none."""
+    labels = _labels(kind)[::-1]
+    if len(labels) == 1:
+        get = attrgetter(*labels)
+        return lambda node: (get(node),)
+    return attrgetter(*labels) if labels else None
 
 
 @cache
@@ -37,8 +43,9 @@ def nodes(tree: Any) -> Iterator[Any]:
             stack.extend(reversed(node))
         else:
             yield node
-            for label in _backwards(node.__class__):
-                stack.append(getattr(node, label))
+            children = _backwards(node.__class__)
+            if children is not None:
+                stack += children(node)
 
 
 def depth(tree: Any) -> int:

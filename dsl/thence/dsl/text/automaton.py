@@ -1,72 +1,146 @@
-"""The grammar's automaton without its values: the words that may follow, and the kind of a word in its place."""
+"""The grammar's automaton: the words that may follow, the kind of a word in its place, and trees."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from thence.dsl.text.lines import Word
 from thence.dsl.text.vocabulary import RESERVED, SYMBOLS
+from thence.spec.value import record
 
-Table: TypeAlias = Mapping[int, Mapping[str, tuple[Any, Any]]]
-"""For each state and symbol: shift to a state (an int), or reduce by a rule."""
+Make: TypeAlias = Callable[[list[Any]], Any]
+"""Makes the value of a rule of the values of its parts. The list is its own."""
 
 _STRUCTURE = frozenset(("NEWLINE", "INDENT", "DEDENT", "DOC", "NUMBER"))
+
+
+@record(frozen=True, slots=True)
+class Rule:
+    """A rule of the grammar: a symbol, and how many parts it has.
+
+    `method` is the builder's, which makes its value; without one, its value is the list of its parts. `lists` are the
+    parts that are such lists: their own parts take their place. Where `alone`, a single part stands for the whole.
+    """
+
+    symbol: str
+    size: int
+    method: str
+    alone: bool
+    lists: tuple[int, ...]
+
+    def maker(self, builder: object) -> Make:
+        """What makes its value."""
+        lists, alone = self.lists, self.alone
+        method: Make = getattr(builder, self.method) if self.method else list
+        if not lists and not alone:
+            return method
+
+        def make(parts: list[Any]) -> Any:
+            if lists:
+                flat: list[Any] = []
+                for index, part in enumerate(parts):
+                    if index not in lists:
+                        flat.append(part)
+                    elif flat:
+                        flat += part
+                    else:
+                        flat = part
+                parts = flat
+            return parts[0] if alone and len(parts) == 1 else method(parts)
+
+        return make
+
+
+@record(frozen=True, slots=True)
+class Grammar:
+    """The automaton of the grammar, and the words that it gives a meaning, each with its terminal.
+
+    `rows` says for each state and symbol what comes next: the number of a state, or `~n` where rule n is complete.
+    """
+
+    rows: tuple[Mapping[str, int], ...]
+    rules: tuple[Rule, ...]
+    keywords: Mapping[str, str]
+    start: int
+    end: int
 
 
 class Automaton:
     """A run of the grammar's automaton over words; `stack` holds its states."""
 
-    def __init__(self, table: Table, keywords: Mapping[str, str], start: int) -> None:
-        self.table = table
-        self.keywords = keywords
-        self.stack = [start]
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.keywords = grammar.keywords
+        self.stack = [grammar.start]
 
     def accepts(self, terminal: str) -> bool:
         """Whether a word of this kind can stand here."""
-        return after(self.table, self.stack, terminal) is not None
+        return after(self.grammar, self.stack, terminal) is not None
 
     def accepted(self) -> frozenset[str]:
         """All the kinds of words that can stand here."""
-        row = self.table[self.stack[-1]]
+        row = self.grammar.rows[self.stack[-1]]
         return frozenset(terminal for terminal in row if terminal.isupper() and self.accepts(terminal))
 
     def advance(self, terminal: str) -> bool:
         """Take one word; False (and no change) when it cannot stand here."""
-        stack = after(self.table, self.stack, terminal)
+        stack = after(self.grammar, self.stack, terminal)
         if stack is not None:
             self.stack = stack
         return stack is not None
 
     def kind_of(self, words: Sequence[Word], index: int) -> str:
         """The terminal that a word is in this place."""
-        return kind_in_place(self.table, self.stack, self.keywords, words, index)
+        return kind_in_place(self.grammar, self.stack, words, index)
 
 
-def after(table: Table, stack: list[int], terminal: str) -> list[int] | None:
+def after(grammar: Grammar, stack: list[int], terminal: str) -> list[int] | None:
     """The stack after a terminal, or None when it cannot come next."""
-    stack = list(stack)
+    rows, stack = grammar.rows, list(stack)
     while True:
-        entry = table[stack[-1]].get(terminal)
-        if entry is None:
+        step = rows[stack[-1]].get(terminal)
+        if step is None:
             return None
-        target = entry[1]
-        if isinstance(target, int):
-            stack.append(target)
+        if step >= 0:
+            stack.append(step)
             return stack
-        if len(target.expansion):
-            del stack[-len(target.expansion) :]
-        goto = table[stack[-1]].get(target.origin.name)
+        rule = grammar.rules[~step]
+        if rule.size:
+            del stack[-rule.size :]
+        goto = rows[stack[-1]].get(rule.symbol)
         if goto is None:
             return None
-        stack.append(goto[1])
+        stack.append(goto)
         if terminal == "$END" and len(stack) == 2:  # the whole declaration is reduced to one symbol
             return stack
 
 
-def kind_in_place(
-    table: Table, stack: list[int], keywords: Mapping[str, str], words: Sequence[Word], index: int
-) -> str:
+def take(grammar: Grammar, makers: Sequence[Make], stack: list[int], values: list[Any], word: Word) -> bool:
+    """Takes a word, unless it cannot come next. `values` are those of the stack's states but the first one.
+
+    Words are their own values. Behind the last one, `$END`, the only value is that of the whole.
+    """
+    rows, kind = grammar.rows, word.type
+    while True:
+        step = rows[stack[-1]].get(kind)
+        if step is None:
+            return False
+        if step >= 0:
+            stack.append(step)
+            values.append(word)
+            return True
+        rule = grammar.rules[~step]
+        parts = values[len(values) - rule.size :]
+        if rule.size:
+            del stack[-rule.size :], values[-rule.size :]
+        values.append(makers[~step](parts))
+        stack.append(rows[stack[-1]][rule.symbol])
+        if kind == "$END" and stack[-1] == grammar.end:
+            return True
+
+
+def kind_in_place(grammar: Grammar, stack: list[int], words: Sequence[Word], index: int) -> str:
     """The terminal that `words[index]` is in the state on top of the stack.
 
     A word with a meaning here is a keyword, any other a name; reserved words are never names. The
@@ -77,23 +151,23 @@ def kind_in_place(
     if kind in _STRUCTURE:
         return kind
     text = str(word)
-    row = table[stack[-1]]
+    row = grammar.rows[stack[-1]]
     symbol = SYMBOLS.get(text)
     if symbol is None:
         if text == "forall" and "EACH" in row and update_colon(words, index) is not None:
             return "EACH"
-        keyword = keywords.get(text)
+        keyword = grammar.keywords.get(text)
         if keyword is None or (keyword not in row and text not in RESERVED):
             return "NAME"
         # A row says what can stand here after other reductions; where both could, look closer.
         both = "NAME" in row and text not in RESERVED
         if both and text == "when" and not _next_is_name(words, index):  # a formula begins with a variable of this name
             return "NAME"
-        return "NAME" if both and after(table, stack, keyword) is None else keyword
+        return "NAME" if both and after(grammar, stack, keyword) is None else keyword
     if symbol == "COLON":
         return "EACH_COLON" if kind == "EACH_COLON" else symbol
-    if symbol == "DOT" and "FULL_STOP" in row and after(table, stack, "FULL_STOP") is not None:
-        if not _touches_next(words, index) or after(table, stack, "DOT") is None:
+    if symbol == "DOT" and "FULL_STOP" in row and after(grammar, stack, "FULL_STOP") is not None:
+        if not _touches_next(words, index) or after(grammar, stack, "DOT") is None:
             return "FULL_STOP"
     elif symbol == "COMMA" and "LIST_COMMA" in row and _next_is_number(words, index):
         return "LIST_COMMA"

@@ -1,6 +1,6 @@
 """From the reductions of the grammar to syntax trees: types, expressions and statements.
 
-There is one method for each rule of `grammar.lark`; `build.py` has those of the declarations. A method
+There is one method for each rule of `grammar.lark`; `build_declarations.py` has those of the declarations. A method
 gets the children of its rule, words included, and returns a node, or one of the few helpers below, which
 the method of an enclosing rule takes apart. What the grammar lets through but the language does not have
 is reported here, and something harmless stands in for it.
@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
-
-from lark import Transformer
 
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic, nearest
@@ -88,11 +86,10 @@ def pick(items: Iterable[Any], kind: type[_T]) -> tuple[_T, ...]:
     return tuple(item for item in items if type(item) is kind)
 
 
-class BodyBuilder(Transformer[Word, Any]):
-    """The methods that Lark calls. `begin` sets what they need to know of the file."""
+class BodyBuilder:
+    """The methods that make the values of the grammar's rules. `begin` sets what they need to know of the file."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.file = ""
         self.labels: Mapping[int, str] = {}
         self.faults: list[Diagnostic] = []

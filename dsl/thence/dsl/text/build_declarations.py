@@ -98,7 +98,7 @@ class _Items:
 
 
 class Builder(ScenarioBuilder):
-    """All the methods that Lark calls: one for each rule of `grammar.lark`."""
+    """All the methods: one for each rule of `grammar.lark`."""
 
     def name_list(self, c: Children) -> NameList:
         return NameList(str(c[0]), c[1], span=extent(c))

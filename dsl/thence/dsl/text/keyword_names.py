@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.dsl.text.line_structure import STRUCTURE, enclosing_line, start_of_line, starts_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.vocabulary import RESERVED
+from thence.spec.value import record
 
 _STATEMENTS = frozenset(("deliver", "send", "require", "var", "ref"))
 """Words that begin a statement and are names elsewhere: a variable of this name could not be assigned to."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class KeywordNames:
     """The faults of the names, and the lines on which a keyword that is a name stands: others there would be echoes."""
 

@@ -13,9 +13,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
-
-from lark import Token
 
 from thence.dsl.text.diagnostics import Diagnostic
 from thence.dsl.text.foreign import CHARACTERS
@@ -30,6 +27,7 @@ from thence.dsl.text.vocabulary import (
     TOP_LEVEL,
     UNFINISHED,
 )
+from thence.spec.value import record
 
 MAX_DEPTH = 100
 MAX_DIGITS = 18
@@ -51,20 +49,30 @@ _WORDS = re.compile(
       | (?P<other>.)""",
     re.VERBOSE,
 )
+
 # A top-level declaration within a documentation string shows that it was left open.
 _DECLARATION = re.compile(rf"^(?:{'|'.join(TOP_LEVEL)}) [A-Za-z_].*:[ ]*$", re.MULTILINE)
 
 
-class Word(Token):
-    """A token: its kind (`type`), its text, and where it stands (never unknown here)."""
+class Word(str):
+    """A word of a text: its kind, and where it stands. Words are equal as texts are."""
 
+    __slots__ = ("column", "end_column", "end_line", "line", "type")
+
+    type: str
     line: int
     column: int
     end_line: int
     end_column: int
 
+    def __new__(cls, type: str, text: str, line: int, column: int, end_line: int, end_column: int) -> Word:
+        word = str.__new__(cls, text)
+        word.type = type
+        word.line, word.column, word.end_line, word.end_column = line, column, end_line, end_column
+        return word
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Lines:
     """A text as words (with NEWLINE, INDENT and DEDENT), its comments, and what was wrong with it."""
 
@@ -165,7 +173,7 @@ class _Reader:
         if len(self.words) == self.physical_start:
             self.begin_line(value, column)
         end = column + (len(value) if width is None else width)
-        self.words.append(Word(kind, value, 0, self.line, column, self.line, end, 0))
+        self.words.append(Word(kind, value, self.line, column, self.line, end))
         if value == "then":
             self.awaiting_else += 1
         elif value == "else":
@@ -234,7 +242,7 @@ class _Reader:
             self.line += ends
             self.line_start = position + 3 + raw.rindex("\n") + 1
         end_column = end + 3 - self.line_start + 1
-        self.words.append(Word("DOC", clean_doc(raw), 0, line, column, self.line, end_column, 0))
+        self.words.append(Word("DOC", clean_doc(raw), line, column, self.line, end_column))
         return end + 3
 
     def quote(self, value: str, column: int) -> None:
@@ -272,11 +280,11 @@ class _Reader:
         indent = self.indent_of(column)
         if indent > self.indents[-1]:
             self.indents.append(indent)
-            self.words.append(Word("INDENT", "", 0, self.line, column, self.line, column, 0))
+            self.words.append(Word("INDENT", "", self.line, column, self.line, column))
             self.check_depth()
         while indent < self.indents[-1]:
             inner = self.indents.pop()
-            self.words.append(Word("DEDENT", "", 0, self.line, column, self.line, column, 0))
+            self.words.append(Word("DEDENT", "", self.line, column, self.line, column))
             if indent > self.indents[-1]:
                 self.fault(
                     "E0105",
@@ -317,7 +325,7 @@ class _Reader:
     def end_logical_line(self) -> None:
         if self.words and self.words[-1].type not in ("NEWLINE", "DEDENT"):
             last = self.words[-1]
-            self.words.append(Word("NEWLINE", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0))
+            self.words.append(Word("NEWLINE", "", last.end_line, last.end_column, last.end_line, last.end_column))
 
     def finish(self) -> None:
         if self.brackets:
@@ -326,7 +334,7 @@ class _Reader:
         self.end_logical_line()
         line, column = (self.words[-1].end_line, self.words[-1].end_column) if self.words else (1, 1)
         for _ in self.indents[1:]:
-            self.words.append(Word("DEDENT", "", 0, line, column, line, column, 0))
+            self.words.append(Word("DEDENT", "", line, column, line, column))
 
     # --- faults --------------------------------------------------------------------------------
 

@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from functools import cache
 from typing import Any
 
-from lark import Lark
-from lark.exceptions import UnexpectedToken
-
-from thence.dsl.text.automaton import Automaton, Table, kind_in_place, update_colon
+from thence.dsl.text.automaton import Automaton, Grammar, Make, kind_in_place, take, update_colon
 from thence.dsl.text.build_declarations import Builder
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, in_reading_order, nearest
 from thence.dsl.text.foreign import DECLARATIONS, hint
-from thence.dsl.text.grammar import keywords, load_parser
+from thence.dsl.text.grammar import load_grammar
 from thence.dsl.text.keyword_names import keyword_names
 from thence.dsl.text.line_structure import enclosing_line, end_of_unit, start_of_line, starts_line
 from thence.dsl.text.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
 from thence.dsl.text.syntax import File, Node, Span, TopLevel
 from thence.dsl.text.syntax_errors import Slip, diagnose
 from thence.dsl.text.vocabulary import RESERVED, TOP_LEVEL
+from thence.spec.value import record
 
 MAX_BYTES = 1_000_000
 MAX_LINE = 10_000
@@ -33,19 +32,16 @@ MAX_FAULTS = 50
 MAX_STATES = 20 * MAX_DEPTH  # on the automaton's stack, which grows with nesting that the lines do not show
 
 
-@dataclass(frozen=True, slots=True)
-class _Grammar:
-    """The parser with its builder. One for each thread: the builder has state while it builds."""
+class _Making:
+    """The builder and its methods, one for each rule. A thread has its own: the builder has state while it builds."""
 
-    parser: Lark
-    builder: Builder
-    keywords: dict[str, str]
-    table: Table
-    start: int
+    def __init__(self) -> None:
+        self.builder = Builder()
+        self.makers: list[Make] = [rule.maker(self.builder) for rule in _grammar().rules]
 
 
 class _PerThread(threading.local):
-    grammar: _Grammar | None = None
+    making: _Making | None = None
 
 
 _per_thread = _PerThread()
@@ -65,7 +61,7 @@ def decode(data: bytes, file: str, size: int = 0) -> tuple[str | None, tuple[Dia
         return None, (_fault("E0101", message, file, Span(line, column, line, column + 1)),)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """What can be read of a text. `tree` is the file's where `diagnostics` is empty.
 
@@ -93,23 +89,23 @@ def read(text: str, file: str) -> Reading:
     if refusal is not None:
         return Reading(File(()), (), (refusal,))
     lines = read_lines(text, file)
-    grammar = _grammar()
+    builder = _making().builder
     labels = {comment.line: comment.text for comment in lines.comments if comment.trailing}
-    grammar.builder.begin(file, labels)
+    builder.begin(file, labels)
     if any(fault.code == "E0152" for fault in lines.diagnostics):
         return Reading(File(()), lines.words, _capped(lines.diagnostics, file))
     doc, chunks, faults = _chunks(lines, file)
     declarations: list[TopLevel] = []
     for chunk in chunks:
-        names, known = keyword_names(chunk, file), len(grammar.builder.faults)
-        declaration, found = _declaration(chunk, grammar, file)
-        grammar.builder.faults[known:] = names.first_hand(grammar.builder.faults[known:])
+        names, known = keyword_names(chunk, file), len(builder.faults)
+        declaration, found = _declaration(chunk, file)
+        builder.faults[known:] = names.first_hand(builder.faults[known:])
         faults += [*names.faults, *names.first_hand(found)]
         if declaration is not None:
             declarations.append(declaration)
-        if len(faults) + len(grammar.builder.faults) > MAX_FAULTS:
+        if len(faults) + len(builder.faults) > MAX_FAULTS:
             break
-    faults += grammar.builder.faults
+    faults += builder.faults
     if faults or lines.diagnostics:
         # On a line whose words are at fault already, what the grammar says is mostly an echo.
         marked = {fault.span.line for fault in lines.diagnostics}
@@ -119,12 +115,12 @@ def read(text: str, file: str) -> Reading:
         told = ()
     last = lines.words[-1] if lines.words else None
     span = Span(1, 1, last.end_line, last.end_column) if last else Span(1, 1, 1, 1)
-    bare_lines = grammar.builder.bare_lines | ({lines.words[0].line} if doc else set())
+    bare_lines = builder.bare_lines | ({lines.words[0].line} if doc else set())
     tree = File(tuple(declarations), doc, lines.comments, tuple(sorted(bare_lines)), span=span)
     return Reading(tree, lines.words, told)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Continuations:
     """What can stand in a place: keywords, other terminals of the grammar, and the words of its line before it."""
 
@@ -143,14 +139,13 @@ def continuations(text: str) -> Continuations:
     if here is None or here is words[0]:
         return Continuations(frozenset(TOP_LEVEL), frozenset(), ())
     words.append(_end_behind(words[-1]))
-    grammar = _grammar()
-    automaton = Automaton(grammar.table, grammar.keywords, grammar.start)
-    _faults_in(words, grammar, "", automaton, here)
+    automaton = Automaton(_grammar())
+    _faults_in(words, "", automaton, here)
     at = next((index for index, word in enumerate(words) if word is here), None)
     if at is None:
         return Continuations(frozenset(), frozenset(), ())
     terminals = automaton.accepted()
-    known = frozenset(word for word, terminal in grammar.keywords.items() if terminal in terminals)
+    known = frozenset(word for word, terminal in _grammar().keywords.items() if terminal in terminals)
     line = words[start_of_line(words, at) : at]
     return Continuations(known, terminals, tuple(word for word in line if word.type not in ("INDENT", "DEDENT")))
 
@@ -165,10 +160,9 @@ def word_kinds(words: Sequence[Word]) -> list[str | None]:
 
     Structure (line ends, indentation) has its own kinds.
     """
-    grammar = _grammar()
     kinds: list[str | None] = []
     for chunk in _cut(words):
-        automaton: Automaton | None = Automaton(grammar.table, grammar.keywords, grammar.start)
+        automaton: Automaton | None = Automaton(_grammar())
         if [word.type for word in chunk] == ["DOC", "NEWLINE"]:
             kinds += ["DOC", "NEWLINE"]
             continue
@@ -184,15 +178,16 @@ def word_kinds(words: Sequence[Word]) -> list[str | None]:
     return kinds
 
 
-def _grammar() -> _Grammar:
-    grammar = _per_thread.grammar
-    if grammar is None:
-        builder = Builder()
-        parser = load_parser(builder)
-        conf = parser.parse_interactive(start="declaration").parser_state.parse_conf
-        grammar = _Grammar(parser, builder, keywords(parser), conf.states, conf.start_state)
-        _per_thread.grammar = grammar
-    return grammar
+@cache
+def _grammar() -> Grammar:
+    return load_grammar()
+
+
+def _making() -> _Making:
+    making = _per_thread.making
+    if making is None:
+        making = _per_thread.making = _Making()
+    return making
 
 
 def _refuse(text: str, file: str) -> Diagnostic | None:
@@ -216,8 +211,9 @@ def _chunks(lines: Lines, file: str) -> tuple[str, list[list[Word]], list[Diagno
     doc = ""
     if chunks and [word.type for word in chunks[0]] == ["DOC", "NEWLINE"]:
         doc = str(chunks.pop(0)[0])
-    for chunk in [chunk for chunk in chunks if chunk[0].type == "DOC"]:
-        chunks.remove(chunk)
+    stray = [chunk for chunk in chunks if chunk[0].type == "DOC"]
+    chunks = [chunk for chunk in chunks if chunk[0].type != "DOC"]
+    for chunk in stray:
         note = "the file's own comes first of all, a declaration's right after its first line"
         faults.append(_fault("E0134", "no documentation string can stand here", file, span_of(chunk[0]), note))
     return doc, chunks, faults
@@ -242,10 +238,10 @@ def _cut(words: Sequence[Word]) -> list[list[Word]]:
 
 def _end_behind(last: Word) -> Word:
     """The end of a declaration, as a word."""
-    return Word("$END", "", 0, last.end_line, last.end_column, last.end_line, last.end_column, 0)
+    return Word("$END", "", last.end_line, last.end_column, last.end_line, last.end_column)
 
 
-def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLevel | None, list[Diagnostic]]:
+def _declaration(words: list[Word], file: str) -> tuple[TopLevel | None, list[Diagnostic]]:
     """A declaration, and what is wrong with it. What the builder reports comes besides, in its `faults`."""
     words.append(_end_behind(words[-1]))
     first = words[0]
@@ -263,14 +259,14 @@ def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLe
         if near is None:
             return None, [fault]
         place = fault.span
-        words[0] = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        words[0] = Word("WORD", near, place.line, place.column, place.end_line, place.end_column)
         words.pop()
-        mended, more = _declaration(words, grammar, file)
+        mended, more = _declaration(words, file)
         return mended, [fault, *more]
-    tree = _build(words, grammar)
+    tree = _build(words)
     if tree is None:
-        faults = _faults_in(words, grammar, file)
-        rebuilt = _build(words, grammar)  # what the builder has to say of the words as mended
+        faults = _faults_in(words, file)
+        rebuilt = _build(words)  # what the builder has to say of the words as mended
         usable = rebuilt is not None and not isinstance(rebuilt, Span) and _deepest(rebuilt) is None
         return (rebuilt if usable and not isinstance(rebuilt, Span) else None), faults
     deepest = tree if isinstance(tree, Span) else _deepest(tree)
@@ -280,38 +276,33 @@ def _declaration(words: list[Word], grammar: _Grammar, file: str) -> tuple[TopLe
     return tree, []
 
 
-def _build(words: list[Word], grammar: _Grammar) -> TopLevel | Span | None:
+def _build(words: list[Word]) -> TopLevel | Span | None:
     """The tree of a declaration; None where its words are not one; where it gets too deep to go on."""
-    state = grammar.parser.parse_interactive(start="declaration").parser_state
-    stack, table, meanings = state.state_stack, grammar.table, grammar.keywords
-    tree: Any = None
-    try:
-        for index, word in enumerate(words):
-            if word.type == "$END":
-                tree = state.feed_token(word, is_end=True)
-                break
+    grammar, makers = _grammar(), _making().makers
+    stack, values = [grammar.start], list[Any]()
+    for index, word in enumerate(words):
+        if word.type != "$END":
             if len(stack) > MAX_STATES:
                 return span_of(word)
-            word.type = kind_in_place(table, stack, meanings, words, index)
+            word.type = kind_in_place(grammar, stack, words, index)
             if word.type == "EACH":
                 colon = update_colon(words, index)
                 assert colon is not None
                 words[colon].type = "EACH_COLON"
-            state.feed_token(word)
-    except UnexpectedToken:
-        return None
-    return tree  # type: ignore[no-any-return]
+        if not take(grammar, makers, stack, values, word):
+            return None
+    return values[0]  # type: ignore[no-any-return]
 
 
 def _faults_in(
-    words: list[Word], grammar: _Grammar, file: str, automaton: Automaton | None = None, until: Word | None = None
+    words: list[Word], file: str, automaton: Automaton | None = None, until: Word | None = None
 ) -> list[Diagnostic]:
     """All the faults of a declaration that is at fault, in one run that mends or leaves out what does not fit.
 
     The run can be of an automaton that is given, and only `until` a word.
     """
     faults: list[Diagnostic] = []
-    automaton = automaton or Automaton(grammar.table, grammar.keywords, grammar.start)
+    automaton = automaton or Automaton(_grammar())
     starts: dict[int, list[int]] = {}  # the automaton's stack at the start of each line
     mended: set[int] = set()
     taken: set[str] = set()  # keywords that something is named by: the lines that use the name say nothing new
@@ -379,7 +370,7 @@ def _leave_out(
         if automaton.accepts("PASS"):
             here = words[start]
             place = (here.line, here.column, here.line, here.column)
-            substitute = [Word("WORD", "pass", 0, *place, 0), Word("NEWLINE", "", 0, *place, 0)]
+            substitute = [Word("WORD", "pass", *place), Word("NEWLINE", "", *place)]
             words[start : end_of_unit(words, start)] = substitute
             mended.update(id(word) for word in substitute)
             return start

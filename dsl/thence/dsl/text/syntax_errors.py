@@ -7,7 +7,6 @@ fits gives code, message and notes, and, where the intention is plain, the words
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
@@ -16,6 +15,7 @@ from thence.dsl.text.line_structure import STRUCTURE, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
 from thence.dsl.text.vocabulary import FOREIGN_WORDS, HEADERS, RESERVED, SYMBOLS
+from thence.spec.value import record
 
 _TERMINAL_TEXT = {name: text for text, name in SYMBOLS.items()} | {
     "NAME": "a name", "NUMBER": "a number", "NEWLINE": "the end of the line", "DOC": "a documentation string",
@@ -39,7 +39,7 @@ _CONNECTING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slip:
     """A fault and, where it can be mended, the words to put in the place of `where` (position, count)."""
 
@@ -78,8 +78,8 @@ class _Case:
         stack = starts.get(self.start, automaton.stack)
         self.openers = frozenset(
             terminal
-            for terminal in automaton.table[stack[-1]]
-            if terminal.isupper() and after(automaton.table, stack, terminal) is not None
+            for terminal in automaton.grammar.rows[stack[-1]]
+            if terminal.isupper() and after(automaton.grammar, stack, terminal) is not None
         )
 
     def slip(self) -> Slip:
@@ -164,7 +164,7 @@ class _Case:
     def mended(self, slip: Slip, text: str, kind: str, *, replacing: bool) -> Slip:
         place = span_of(self.word)
         end = (place.end_line, place.end_column) if replacing else (place.line, place.column)
-        word = Word(kind, text, 0, place.line, place.column, *end, 0)
+        word = Word(kind, text, place.line, place.column, *end)
         return Slip(slip.diagnostic, (word,), (self.index, int(replacing)))
 
     # --- indentation and blocks ----------------------------------------------------------------
@@ -347,7 +347,7 @@ class _Case:
             return None
         place = span_of(before)
         slip = self.fault("E0114", f"`{before}` is not a keyword", at=place, note=f"did you mean `{near}`?")
-        word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        word = Word("WORD", near, place.line, place.column, place.end_line, place.end_column)
         return Slip(slip.diagnostic, (self.first, word), (self.start, 2))
 
     def misspelt_here(self) -> Slip | None:
@@ -380,7 +380,7 @@ class _Case:
         notes = (f"did you mean `{near}`?", *((here,) if offset == 0 else ()))
         slip = self.fault("E0114", f"`{text}` is not a keyword", at=span_of(self.first), notes=notes)
         place = span_of(self.first)
-        word = Word("WORD", near, 0, place.line, place.column, place.end_line, place.end_column, 0)
+        word = Word("WORD", near, place.line, place.column, place.end_line, place.end_column)
         return Slip(slip.diagnostic, (word,), (self.start, 1))
 
     def verdict(self) -> Slip | None:
@@ -444,8 +444,8 @@ class _Case:
         return self.mended(slip, ":", "COLON", replacing=then)
 
     def takes_type_after_colon(self) -> bool:
-        table, stack = self.automaton.table, after(self.automaton.table, self.automaton.stack, "COLON")
-        return stack is not None and after(table, stack, "SLIDING") is not None
+        grammar, stack = self.automaton.grammar, after(self.automaton.grammar, self.automaton.stack, "COLON")
+        return stack is not None and after(grammar, stack, "SLIDING") is not None
 
     def type_(self) -> Slip | None:
         if "SLIDING" not in self.accepted:

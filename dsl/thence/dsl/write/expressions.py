@@ -6,12 +6,13 @@ line, or where its writer broke it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from thence.dsl.text import syntax
 from thence.dsl.text.precedence import COMPARISON_LEVEL, LEVELS, NOT_LEVEL
 from thence.dsl.text.syntax import ActionPattern, Binder, Expr, PacketPattern, TypeExpr
+from thence.spec.value import record
 
 WIDTH = 120
 INDENT = 2
@@ -19,7 +20,7 @@ INDENT = 2
 _CONNECTIVES = ("leads to", "iff", "implies", "or", "and")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Line:
     """A line of the output: its depth, and from which lines of the source, and column, it comes (0: unknown)."""
 

@@ -11,6 +11,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Record, Type
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Name, Span
+from thence.spec.value import record
 
 LocalKind: TypeAlias = Literal["parameter", "constant", "variable", "reference", "loop", "bound"]
 """`let` makes a constant, `var` a variable, `ref` and `for ref` a reference, `for` a loop name, a quantifier a bound
@@ -22,11 +23,12 @@ Place: TypeAlias = Literal["theory", "machine", "property", "handler", "initial"
 PROTOCOL_TYPES: Mapping[str, Type | None] = MappingProxyType(
     {"process": PROCESS, "message": MESSAGE, "bool": BOOL, "nat": NAT}
 )
+
 RESERVED = frozenset({"process", "message", "bool", "nat", "self"})
 BUILT_IN_FUNCTIONS = ("max", "min", "some", "window")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LocalName:
     """A parameter, `let`, `ref`, `for` or bound name; without a type where that could not be found out."""
 
@@ -38,7 +40,7 @@ class LocalName:
 Locals: TypeAlias = Mapping[str, LocalName]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unknown:
     """The expected type where the context is at fault: whatever is found is accepted in silence."""
 

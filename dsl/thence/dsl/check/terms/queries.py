@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Collection, Map, Record, Type
+from thence.spec.value import record
 
 Method: TypeAlias = Literal["push", "pop", "add", "remove", "clear"]
 
@@ -74,7 +74,7 @@ def can_be_empty(type_: Type) -> bool:
     return isinstance(type_, Map) or (isinstance(type_, Collection) and type_.kind != "option")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Operation:
     """A change of a collection in place: `place.method(arguments)`."""
 
