@@ -27,7 +27,7 @@ from thence.proofs.explore.exploration import (
     Storage,
     saturated,
 )
-from thence.proofs.explore.reductions import REDUCTIONS
+from thence.proofs.explore.reductions import FEW_STATES, REDUCTIONS
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.links.following import companion_of
 from thence.proofs.native.code.cells import CROWDED, MOST_INVARIANTS, MOST_PROMISED
@@ -288,6 +288,7 @@ class NativeEngine:
             self._keep()
             self.result.complete = True
             self.result.saturated = self._saturated()
+            self.result.stands_for = self._stands_for()
         except Stopped as stopped:
             self.result.why_incomplete = str(stopped)
         except OutOfMemory:
@@ -315,6 +316,20 @@ class NativeEngine:
         store, symmetry = search.store, self.symmetry
         states = (store.state(number) for number in store.numbers())
         keep(self.request.system, states, () if symmetry is None else symmetry.group)
+
+    def _stands_for(self) -> int | None:
+        """See `Exploration`."""
+        search, symmetry = self.search, self.symmetry
+        if search is None or self.request.storage != "exact" or search.state_count > FEW_STATES:
+            return None
+        if symmetry is None:
+            return search.state_count
+        states = 0
+        for number in search.store.numbers():
+            states += symmetry.least_orbit(search.store.state(number))
+            if states > FEW_STATES:
+                break
+        return states
 
     def _saturated(self) -> bool:
         """Whether no sender lacked an identity; the interpreter confirms that one did."""

@@ -317,6 +317,21 @@ class Symmetry:
             self._note(known, self._packets)
         return known
 
+    def least_orbit(self, state: State) -> int:
+        """How many states the renamings of this one are at least.
+
+        A renaming that leaves the state as it is leaves also, for each process, how many messages it has sent and
+        knows of, and the renamings of its local state.
+        """
+        marks = [
+            (min(self.locals(local)), sends, past.bit_count())
+            for local, sends, past in zip(state.locals, state.sends, state.history.pasts, strict=True)
+        ]
+        fixing = sum(
+            all(marks[name] == mark for name, mark in zip(permutation, marks, strict=True)) for permutation in self.group
+        )
+        return len(self.group) // fixing
+
     def _note(self, orbit: tuple[int, ...], known: dict[int, tuple[int, ...]]) -> None:
         """Notes the orbits of all elements of an orbit: two permutations one after the other are a third."""
         for other, then in zip(orbit, self._then, strict=True):
