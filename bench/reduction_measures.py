@@ -1,6 +1,6 @@
 """What the reductions that are taken unasked cost and gain, over the scopes of the library.
 
-python bench/reduction_measures.py [--results FILE] [--least STATES] [--most STATES] [--seconds S] [--repeats N] [FILE...]
+python bench/reduction_measures.py [--results FILE] [--least STATES] [--most STATES] [--seconds S] [NAME...]
 
 Each scope is explored with none, with symmetry by name, and with the automatic choice, in turn, by one thread; code is
 generated anew. The last column is the automatic choice against the better of the other two, turn by turn. The aim is
@@ -164,12 +164,13 @@ def summary(table: list[Row]) -> Iterator[str]:
         yield f"All of them by `{name}`: {total:.1f} s"
     slow = [row for row in table if row.left_out is not None and "more than" in row.left_out]
     small = sum(row.left_out is not None for row in table) - len(slow)
-    yield f"Left out: {small} of fewer states, and {', '.join(f'{row.name} ({row.left_out})' for row in slow) or 'none'}"
+    named = ", ".join(f"{row.name} ({row.left_out})" for row in slow)
+    yield f"Left out: {small} of fewer states, and {named or 'none'}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="The automatic reductions against none and each alone.")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="of the library; by default all")
+    parser.add_argument("files", nargs="*", metavar="NAME", help="files of the library; by default all")
     parser.add_argument("--results", type=Path, help="the file that keeps rows")
     parser.add_argument("--least", type=int, default=500, help="states of the smallest scope (default: 500)")
     parser.add_argument("--most", type=int, default=5_000_000, help="states of the largest scope (default: 5,000,000)")

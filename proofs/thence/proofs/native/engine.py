@@ -325,8 +325,8 @@ class NativeEngine:
         if symmetry is None:
             return search.state_count
         states = 0
-        for number in search.store.numbers():
-            states += symmetry.least_orbit(search.store.state(number))
+        for locals_, sends in search.store.locals_and_sends():
+            states += symmetry.least_orbit(locals_, sends)
             if states > FEW_STATES:
                 break
         return states

@@ -253,6 +253,7 @@ class Symmetry:
     group: tuple[Permutation, ...] = field(init=False)
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _least_orbits: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = field(init=False, default_factory=dict)
     _checked: set[tuple[int, GivenCause, int]] = field(init=False, default_factory=set)
     _answered: set[tuple[int, GivenCause, int, int]] = field(init=False, default_factory=set)
     _renamed_actions: dict[tuple[Action, Message | None], tuple[tuple[Action, Message | None], ...]] = field(
@@ -317,20 +318,18 @@ class Symmetry:
             self._note(known, self._packets)
         return known
 
-    def least_orbit(self, state: State) -> int:
-        """How many states the renamings of this one are at least.
+    def least_orbit(self, locals_: tuple[int, ...], sends: tuple[int, ...]) -> int:
+        """How many renamings a state with these local states, and numbers of messages sent, has at least.
 
-        A renaming that leaves the state as it is leaves also, for each process, how many messages it has sent and
-        knows of, and the renamings of its local state.
+        A renaming that leaves the state as it is leaves, of each process, that number and the renamings of its local
+        state.
         """
-        marks = [
-            (min(self.locals(local)), sends, past.bit_count())
-            for local, sends, past in zip(state.locals, state.sends, state.history.pasts, strict=True)
-        ]
-        fixing = sum(
-            all(marks[name] == mark for name, mark in zip(permutation, marks, strict=True)) for permutation in self.group
-        )
-        return len(self.group) // fixing
+        known = self._least_orbits.get((locals_, sends))
+        if known is None:
+            marks = [(min(self.locals(local)), sent) for local, sent in zip(locals_, sends, strict=True)]
+            renamed = ([marks[name] for name in permutation] for permutation in self.group)
+            known = self._least_orbits[locals_, sends] = len(self.group) // sum(each == marks for each in renamed)
+        return known
 
     def _note(self, orbit: tuple[int, ...], known: dict[int, tuple[int, ...]]) -> None:
         """Notes the orbits of all elements of an orbit: two permutations one after the other are a third."""
