@@ -131,12 +131,13 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
     """Explores by the engine that suits the scope. `by_name`: a reduction is asked for by its name.
 
     The interpreter begins. Where states may be reduced, it goes on until it is clear that there are many, and to the
-    end of a scope that has few, so that these are counted as they are.
+    end of a scope that has few, so that these are counted as they are. A search that may stop before its end has it go
+    on in any case: the count would depend on who was asked.
 
     Where states go to files, a system of its own finds out whether the scope is small: then the numbers in the files
     depend on the search alone, which may be stopped and go on.
     """
-    from thence.proofs.native.engine import Sample, explore_natively, why_not
+    from thence.proofs.native.engine import Sample, explore_natively, seems_symmetric, why_not
     from thence.proofs.native.symmetry import COMPARES, compares_processes
 
     system, limit = request.system, request.limit
@@ -150,8 +151,12 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
         return result, system
     if request.storage == "disk":
         system = system_of(system.protocol, system.workload)
-    small = FEW_STATES if request.reductions else SMALL
-    first = Interpretation(replace(request, system=system, limit=min(small, limit or small)), _enough_for(request))
+    whole = not request.stop_when_refuted and limit is None and request.storage == "exact"
+    reducing = request.reductions and not (whole and not seems_symmetric(system))
+    small = FEW_STATES if reducing else SMALL
+    first = Interpretation(
+        replace(request, system=system, limit=min(small, limit or small)), _is_clearly_large if whole else None
+    )
     result = first.run()
     over = result.complete or not first.limited or result.states == limit
     if over and not (result.complete and by_name):
@@ -168,19 +173,14 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
     if found.states < result.states and not found.complete and (not found.reductions or not found.transitions):
         result.why_incomplete, result.seconds = found.why_incomplete, result.seconds + found.seconds
         return result, system
-    if request.reductions and not by_name and found.stands_for is not None and found.stands_for <= FEW_STATES:
+    may_be_small = request.reductions and not by_name and result.states < FEW_STATES
+    if may_be_small and found.stands_for is not None and found.stands_for <= FEW_STATES:
         return _as_it_is(request, found)
     return found, request.system
 
 
-def _enough_for(request: ExplorationRequest) -> Callable[[Interpretation], bool] | None:
-    """Whether native code is to go on before the interpreter has seen all states of a small scope.
-
-    Not where the search may stop before its end: the count would depend on who was asked.
-    """
-    if not request.reductions or request.stop_when_refuted or request.limit is not None or request.storage != "exact":
-        return None
-    return lambda begun: begun.result.states >= SMALL and has_many_before_it(begun.layers, SMALL)
+def _is_clearly_large(begun: Interpretation) -> bool:
+    return begun.result.states >= SMALL and has_many_before_it(begun.layers, SMALL)
 
 
 def _as_it_is(request: ExplorationRequest, found: Exploration) -> tuple[Exploration, System]:

@@ -106,6 +106,34 @@ def _unusual(system: System) -> str | None:
     return "sends are prompt" if system.workload.ends else "messages are sent for ever"
 
 
+def symmetry_of(system: System, shape: Shape) -> Symmetry:
+    """The symmetry of the system, as far as can be known before any step is taken.
+
+    Raises:
+        Asymmetric: there is none.
+    """
+    unusual = _unusual(system)
+    if shape.places > 1 or unusual is not None:
+        raise Asymmetric(unusual or "the application follows programs")
+    if shape.owed:
+        raise Asymmetric("what is promised, and open, has the names of processes")
+    if system.interpreter.chooses:
+        raise Asymmetric("a step has several outcomes, by what it chooses")
+    symmetry = Symmetry(system, shape)
+    if len(symmetry.group) == 1:
+        raise Asymmetric("the workload tells all processes apart")
+    return symmetry
+
+
+def seems_symmetric(system: System) -> bool:
+    """Whether the system has a symmetry, as far as can be known before any step is taken."""
+    try:
+        symmetry_of(system, shape_of(system))
+    except Asymmetric:
+        return False
+    return True
+
+
 def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> Exploration:
     """Explores by native code. The runs that show violations are those that one thread shows, whoever met them.
 
@@ -215,25 +243,11 @@ class NativeEngine:
         """The symmetry of the system, where it is asked for, there is any, and nothing speaks against it so far."""
         if "symmetry" not in self._reducing:
             return None
-        unusual = _unusual(self.request.system)
-        if self._shape.places > 1 or unusual is not None:
-            self._refuse("symmetry", unusual or "the application follows programs")
-            return None
-        if self._shape.owed:
-            self._refuse("symmetry", "what is promised, and open, has the names of processes")
-            return None
-        if self.request.system.interpreter.chooses:
-            self._refuse("symmetry", "a step has several outcomes, by what it chooses")
-            return None
         try:
-            symmetry = Symmetry(self.request.system, self._shape)
+            return symmetry_of(self.request.system, self._shape)
         except Asymmetric as found:
             self._refuse("symmetry", str(found))
             return None
-        if len(symmetry.group) == 1:
-            self._refuse("symmetry", "the workload tells all processes apart")
-            return None
-        return symmetry
 
     @property
     def symmetry(self) -> Symmetry | None:

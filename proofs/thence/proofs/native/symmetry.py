@@ -418,10 +418,12 @@ class Symmetry:
         if (action.process, cause_of(action, message), local) in self._checked:
             return
         outcome = None if step is None else self._outcome(action.process, step)
+        places, may_wait = self.locals(local), action.kind in ("send", "input")
         for at, (other, renamed_to) in enumerate(self._under_all_names(action, message)):
-            place = self.locals(local)[at]
+            place = places[at]
             self._checked.add((other.process, cause_of(other, renamed_to), place))
-            if self.system.refuses(other, place, renamed_to) != (outcome is None):
+            waits = may_wait and self.system.refuses(other, place, renamed_to)
+            if waits != (outcome is None):
                 raise Asymmetric(f"whether the application has to wait with `{action.kind}` differs by more than names")
             if outcome is None or at == 0:
                 continue
