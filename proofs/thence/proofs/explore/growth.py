@@ -12,7 +12,7 @@ from typing import Final
 STEEP: Final = 2.3
 """The growth of a layer after which there are many states, however few were seen."""
 
-CLEAR: Final = 1.5
+CLEAR: Final = 1.4
 """The same where many were seen."""
 
 

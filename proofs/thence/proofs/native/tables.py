@@ -354,7 +354,7 @@ class StepTable:
         if self.companion is not None:
             seen = self.companion.act(local // self.shape.places, known.action, known.message, emissions)
             found += [] if seen is None else [Operation.FOLLOW | seen << 8, 0]
-        found += self._operations_of(process, emissions)
+        found += self._operations_of_all(process, emissions)
         found += self._broken(process, after)
         local_after = after // self.shape.places
         if acts:
@@ -431,15 +431,15 @@ class StepTable:
                     raise Asymmetric(_OF_ACTION)
         return broken
 
-    def _operations_of(self, process: int, emissions: tuple[Emission, ...]) -> list[int]:
+    def _operations_of_all(self, process: int, emissions: tuple[Emission, ...]) -> list[int]:
         """What a step does that has these emissions: steps have few different ones."""
         known = self._known_operations.get((process, emissions))
         if known is None:
-            each = (self._operations_of_one(process, emission) for emission in emissions)
+            each = (self._operations_of(process, emission) for emission in emissions)
             known = self._known_operations[process, emissions] = [*chain.from_iterable(each)]
         return known
 
-    def _operations_of_one(self, process: int, emission: Emission) -> list[int]:
+    def _operations_of(self, process: int, emission: Emission) -> list[int]:
         match emission:
             case Delivered(message, then):
                 addressed = int(process in message.dsts)
