@@ -20,18 +20,16 @@ from thence.dsl.run.system import System
 from thence.dsl.run.values import Occurrence
 from thence.proofs.closed.check import untried
 from thence.proofs.explore.exploration import AS_SUITS, Exploration, ExplorationRequest, Method, Progress
+from thence.proofs.explore.growth import has_many_before_it
 from thence.proofs.explore.interpreted import Interpretation
-from thence.proofs.explore.reductions import AUTO, REDUCTIONS, named
+from thence.proofs.explore.reductions import AUTO, FEW_STATES, REDUCTIONS, named
 from thence.proofs.explore.set_order import order_matters
 
 SMALL = 500
 """States that the interpreter visits before code is generated: fewer take longer to compile than to explore."""
 
-PLAIN = 2_000
-"""The same where states may be reduced: so many are better seen one by one."""
-
-FEW = f"the interpreter came to an end within {PLAIN:,} states"
-"""Why a small scope is not reduced: there is nothing to gain, and every state has been visited."""
+FEW = f"there are no more than {FEW_STATES:,} states"
+"""Why a small scope is not reduced: there is nothing to gain."""
 
 
 def explore(
@@ -132,25 +130,33 @@ def _explored(request: ExplorationRequest, method: Method) -> tuple[Exploration,
 def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Exploration, System]:
     """Explores by the engine that suits the scope. `by_name`: a reduction is asked for by its name.
 
+    The interpreter begins. Where states may be reduced, it goes on until it is clear that there are many, and to the
+    end of a scope that has few, so that these are counted as they are. A search that may stop before its end has it go
+    on in any case: the count would depend on who was asked.
+
     Where states go to files, a system of its own finds out whether the scope is small: then the numbers in the files
     depend on the search alone, which may be stopped and go on.
     """
-    from thence.proofs.native.engine import Sample, explore_natively, why_not
+    from thence.proofs.native.engine import Sample, explore_natively, seems_symmetric, why_not
     from thence.proofs.native.symmetry import COMPARES, compares_processes
 
     system, limit = request.system, request.limit
     reason = why_not(system, request.storage)
     if reason is not None:
         result = Interpretation(request).run()
-        few = result.complete and result.states <= PLAIN and not by_name
+        few = result.complete and result.states <= FEW_STATES and not by_name
         result.refused = dict.fromkeys(request.reductions, FEW if few else reason)
         if not few and "symmetry" in result.refused and compares_processes(system.protocol):
             result.refused["symmetry"] = COMPARES
         return result, system
     if request.storage == "disk":
         system = system_of(system.protocol, system.workload)
-    small = PLAIN if request.reductions else SMALL
-    first = Interpretation(replace(request, system=system, limit=min(small, limit or small)))
+    whole = not request.stop_when_refuted and limit is None and request.storage == "exact"
+    reducing = request.reductions and not (whole and not seems_symmetric(system))
+    small = FEW_STATES if reducing else SMALL
+    first = Interpretation(
+        replace(request, system=system, limit=min(small, limit or small)), _is_clearly_large if whole else None
+    )
     result = first.run()
     over = result.complete or not first.limited or result.states == limit
     if over and not (result.complete and by_name):
@@ -167,4 +173,25 @@ def _explore_as_suits(request: ExplorationRequest, *, by_name: bool) -> tuple[Ex
     if found.states < result.states and not found.complete and (not found.reductions or not found.transitions):
         result.why_incomplete, result.seconds = found.why_incomplete, result.seconds + found.seconds
         return result, system
+    may_be_small = request.reductions and not by_name and result.states < FEW_STATES
+    if may_be_small and found.stands_for is not None and found.stands_for <= FEW_STATES:
+        return _as_it_is(request, found)
     return found, request.system
+
+
+def _is_clearly_large(begun: Interpretation) -> bool:
+    return begun.result.states >= SMALL and has_many_before_it(begun.layers, SMALL)
+
+
+def _as_it_is(request: ExplorationRequest, found: Exploration) -> tuple[Exploration, System]:
+    """The result for a scope that seemed large, and has few states; `found` is that of native code."""
+    if found.reductions:
+        system = system_of(request.system.protocol, request.system.workload)
+        again = Interpretation(replace(request, system=system, limit=FEW_STATES))
+        result = again.run()
+        if again.limited:
+            return found, request.system
+    else:
+        system, result = request.system, found
+    result.refused = dict.fromkeys(request.reductions, FEW)
+    return result, system

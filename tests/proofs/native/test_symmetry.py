@@ -56,6 +56,10 @@ def assert_reduced(label: str, interpretation: Interpretation) -> tuple[str, ...
     stored = [engine.search.store.state(number) for number in engine.search.store.numbers()]
     orbits = [{symmetry.state(state, permutation) for permutation in symmetry.group} for state in stored]
     assert sum(map(len, orbits)) == expected.states, label
+    for state, orbit in zip(stored, orbits, strict=True):
+        assert symmetry.least_orbit(state.locals, state.sends) <= len(orbit), label
+    read = list(engine.search.store.locals_and_sends())
+    assert read == [(state.locals, state.sends) for state in stored], label
     assert set().union(*orbits) == interpretation.origins.keys(), label
     return found.reductions
 

@@ -106,6 +106,8 @@ class Exploration(Coverage):
     `never` has what no step that was met does: `delivers`, `fires` a timer; and `rests`, where no state was judged in
     which nothing can happen any more; and `gives NAME`, where the left side of a promise's `leads to` was never true;
     and `acts NAME`, where the action of a formula about one was never met.
+    `stands_for`: of a complete search by native code with few states, a number of states that there are at least
+    without reductions, counted up to a little above FEW_STATES.
     """
 
     engine: Literal["native", "interpreted", "both"] = "interpreted"
@@ -117,6 +119,7 @@ class Exploration(Coverage):
     undecided: dict[str, str] = field(default_factory=dict)
     never: frozenset[str] = frozenset()
     order_matters: str | None = None
+    stands_for: int | None = None
     violations: dict[str, Violation] = field(default_factory=dict)
 
 

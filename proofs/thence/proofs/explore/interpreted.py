@@ -7,6 +7,7 @@ first violation found is a shortest one. This search is the definition; `native`
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
@@ -37,11 +38,17 @@ from thence.spec.words import counted
 
 @dataclass(slots=True)
 class Interpretation:
-    """An exploration by the interpreter. `origins`: by state, the state and action from which it was first reached."""
+    """An exploration by the interpreter.
+
+    `origins`: by state, the state and action from which it was first reached. `layers`: the numbers of states of the
+    whole layers so far. `enough`: says whether the search is to stop, as at a limit.
+    """
 
     request: ExplorationRequest
+    enough: Callable[[Interpretation], bool] | None = None
     result: Exploration = field(default_factory=Exploration)
     origins: dict[State, tuple[State, Action] | None] = field(default_factory=dict)
+    layers: list[int] = field(default_factory=lambda: [1])
     limited: bool = False
     _started: float = field(default_factory=time.perf_counter)
     _judged: dict[tuple[int, ...], tuple[Finding, ...]] = field(default_factory=dict)
@@ -82,6 +89,7 @@ class Interpretation:
                 self._expand(state, following)
             self._report(len(following))
             frontier = following
+            self.layers.append(len(following))
             if frontier:
                 self.result.depth += 1
         self._judge_endless()
@@ -96,6 +104,9 @@ class Interpretation:
             return True
         if self.request.limit is not None and self.result.states >= self.request.limit:
             self.result.why_incomplete = f"stopped at {counted(self.request.limit, 'state')}"
+            self.limited = True
+            return True
+        if self.enough is not None and self.enough(self):
             self.limited = True
             return True
         return False

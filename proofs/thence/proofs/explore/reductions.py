@@ -28,6 +28,9 @@ REDUCTIONS = {
 AUTO = "auto"
 """Stands for the automatic reductions, which small scopes do without."""
 
+FEW_STATES = 2_000
+"""Scopes of no more states are small: the automatic reductions leave them as they are."""
+
 AUTOMATIC = ("symmetry",)
 """The reductions that need no asking: they pay, and are sound whatever the protocol."""
 

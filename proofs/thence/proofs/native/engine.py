@@ -27,7 +27,7 @@ from thence.proofs.explore.exploration import (
     Storage,
     saturated,
 )
-from thence.proofs.explore.reductions import REDUCTIONS
+from thence.proofs.explore.reductions import FEW_STATES, REDUCTIONS
 from thence.proofs.fairness.fairness import is_decided_at_rest
 from thence.proofs.links.following import companion_of
 from thence.proofs.native.code.cells import CROWDED, MOST_INVARIANTS, MOST_PROMISED
@@ -104,6 +104,34 @@ def _unusual(system: System) -> str | None:
     if not isinstance(system, ReusedIdentities):
         return None
     return "sends are prompt" if system.workload.ends else "messages are sent for ever"
+
+
+def symmetry_of(system: System, shape: Shape) -> Symmetry:
+    """The symmetry of the system, as far as can be known before any step is taken.
+
+    Raises:
+        Asymmetric: there is none.
+    """
+    unusual = _unusual(system)
+    if shape.places > 1 or unusual is not None:
+        raise Asymmetric(unusual or "the application follows programs")
+    if shape.owed:
+        raise Asymmetric("what is promised, and open, has the names of processes")
+    if system.interpreter.chooses:
+        raise Asymmetric("a step has several outcomes, by what it chooses")
+    symmetry = Symmetry(system, shape)
+    if len(symmetry.group) == 1:
+        raise Asymmetric("the workload tells all processes apart")
+    return symmetry
+
+
+def seems_symmetric(system: System) -> bool:
+    """Whether the system has a symmetry, as far as can be known before any step is taken."""
+    try:
+        symmetry_of(system, shape_of(system))
+    except Asymmetric:
+        return False
+    return True
 
 
 def explore_natively(request: ExplorationRequest, sample: Sample = Sample()) -> Exploration:
@@ -215,25 +243,11 @@ class NativeEngine:
         """The symmetry of the system, where it is asked for, there is any, and nothing speaks against it so far."""
         if "symmetry" not in self._reducing:
             return None
-        unusual = _unusual(self.request.system)
-        if self._shape.places > 1 or unusual is not None:
-            self._refuse("symmetry", unusual or "the application follows programs")
-            return None
-        if self._shape.owed:
-            self._refuse("symmetry", "what is promised, and open, has the names of processes")
-            return None
-        if self.request.system.interpreter.chooses:
-            self._refuse("symmetry", "a step has several outcomes, by what it chooses")
-            return None
         try:
-            symmetry = Symmetry(self.request.system, self._shape)
+            return symmetry_of(self.request.system, self._shape)
         except Asymmetric as found:
             self._refuse("symmetry", str(found))
             return None
-        if len(symmetry.group) == 1:
-            self._refuse("symmetry", "the workload tells all processes apart")
-            return None
-        return symmetry
 
     @property
     def symmetry(self) -> Symmetry | None:
@@ -288,6 +302,7 @@ class NativeEngine:
             self._keep()
             self.result.complete = True
             self.result.saturated = self._saturated()
+            self.result.stands_for = self._stands_for()
         except Stopped as stopped:
             self.result.why_incomplete = str(stopped)
         except OutOfMemory:
@@ -315,6 +330,20 @@ class NativeEngine:
         store, symmetry = search.store, self.symmetry
         states = (store.state(number) for number in store.numbers())
         keep(self.request.system, states, () if symmetry is None else symmetry.group)
+
+    def _stands_for(self) -> int | None:
+        """See `Exploration`."""
+        search, symmetry = self.search, self.symmetry
+        if search is None or self.request.storage != "exact" or search.state_count > FEW_STATES:
+            return None
+        if symmetry is None:
+            return search.state_count
+        states = 0
+        for locals_, sends in search.store.locals_and_sends():
+            states += symmetry.least_orbit(locals_, sends)
+            if states > FEW_STATES:
+                break
+        return states
 
     def _saturated(self) -> bool:
         """Whether no sender lacked an identity; the interpreter confirms that one did."""

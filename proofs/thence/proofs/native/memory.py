@@ -53,6 +53,11 @@ class Array:
         assert 0 <= at < self.length
         self._elements[at] = value
 
+    @property
+    def elements(self) -> memoryview:
+        """The elements, to be read and written without a check of their place."""
+        return self._elements
+
     def take(self, other: Array, count: int) -> None:
         """The first elements of another array of the same width become the first of this one."""
         assert count <= min(self.length, other.length)

@@ -74,6 +74,14 @@ class StateStore:
         """A state by number."""
         return self.layout.decode(self.states.read(number * self.layout.words, self.layout.words))
 
+    def locals_and_sends(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Of each state the local states, and how many messages each process has sent."""
+        count, fields = self.layout.words, self.layout.fields
+        locals_, sends = fields["locals"], fields["sends"]
+        for number in self.numbers():
+            words = self.states.read(number * count, count)
+            yield locals_.read(words), sends.read(words) or (0,) * self.layout.shape.processes
+
     def numbers(self) -> Iterator[int]:
         """The numbers that states have."""
         return (number for number in range(self.numbered) if self.parents[number] != HOLE)

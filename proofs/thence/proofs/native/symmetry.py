@@ -253,6 +253,7 @@ class Symmetry:
     group: tuple[Permutation, ...] = field(init=False)
     _locals: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _packets: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
+    _least_orbits: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = field(init=False, default_factory=dict)
     _checked: set[tuple[int, GivenCause, int]] = field(init=False, default_factory=set)
     _answered: set[tuple[int, GivenCause, int, int]] = field(init=False, default_factory=set)
     _renamed_actions: dict[tuple[Action, Message | None], tuple[tuple[Action, Message | None], ...]] = field(
@@ -315,6 +316,19 @@ class Symmetry:
             packet = self.system.packet(number)
             known = tuple(self.system.number_of(self._renamed_packet(packet, at)) for at in range(len(self.group)))
             self._note(known, self._packets)
+        return known
+
+    def least_orbit(self, locals_: tuple[int, ...], sends: tuple[int, ...]) -> int:
+        """How many renamings a state with these local states, and numbers of messages sent, has at least.
+
+        A renaming that leaves the state as it is leaves, of each process, that number and the renamings of its local
+        state.
+        """
+        known = self._least_orbits.get((locals_, sends))
+        if known is None:
+            marks = [(min(self.locals(local)), sent) for local, sent in zip(locals_, sends, strict=True)]
+            renamed = ([marks[name] for name in permutation] for permutation in self.group)
+            known = self._least_orbits[locals_, sends] = len(self.group) // sum(each == marks for each in renamed)
         return known
 
     def _note(self, orbit: tuple[int, ...], known: dict[int, tuple[int, ...]]) -> None:
@@ -404,10 +418,12 @@ class Symmetry:
         if (action.process, cause_of(action, message), local) in self._checked:
             return
         outcome = None if step is None else self._outcome(action.process, step)
+        places, may_wait = self.locals(local), action.kind in ("send", "input")
         for at, (other, renamed_to) in enumerate(self._under_all_names(action, message)):
-            place = self.locals(local)[at]
+            place = places[at]
             self._checked.add((other.process, cause_of(other, renamed_to), place))
-            if self.system.refuses(other, place, renamed_to) != (outcome is None):
+            waits = may_wait and self.system.refuses(other, place, renamed_to)
+            if waits != (outcome is None):
                 raise Asymmetric(f"whether the application has to wait with `{action.kind}` differs by more than names")
             if outcome is None or at == 0:
                 continue

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import islice
+from itertools import chain
 
 from thence.dsl.run.actions import Action, acts_of, cause_of
 from thence.dsl.run.evaluate import Acts
@@ -71,7 +71,7 @@ class HashedEntries:
 
     array: Array = field(init=False)
     _known: dict[int, int] = field(init=False, default_factory=dict)
-    _published: int = field(init=False, default=0)
+    _fresh: list[int] = field(init=False, default_factory=list)
     _size: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,27 +100,26 @@ class HashedEntries:
     def enter(self, key: int, entry: int) -> None:
         """Adds a key that is not there."""
         self._known[key] = entry
+        self._fresh.append(key)
 
     def publish(self) -> None:
         """Writes down what was entered since the last time; no native code may run."""
         if 2 * len(self._known) > self._size:
             while 2 * len(self._known) > self._size:
                 self._size *= 4
-            self.array, self._published = Array(2 * self._size), 0
-        for key, entry in islice(self._known.items(), self._published, None):
-            self._put(key, entry)
-        self._published = len(self._known)
+            self.array, self._fresh = Array(2 * self._size), [*self._known]
+        words, last = self.array.elements, 2 * self._size - 2
+        for key in self._fresh:
+            stored = key + 1
+            place = (stored * STEP_FACTOR & _WORD) >> 31 & last
+            while words[place]:
+                place = place + 2 & last
+            words[place], words[place + 1] = stored, self._known[key]
+        self._fresh = []
 
     def take(self, array: Array) -> None:
         """The array of another table becomes that of this one, which native code reads; the keys stay unknown here."""
         self.array, self._size = array, array.length // 2
-
-    def _put(self, key: int, entry: int) -> None:
-        stored = key + 1
-        place = (stored * STEP_FACTOR & _WORD) >> 32 & self.mask
-        while self.array[2 * place]:
-            place = place + 1 & self.mask
-        self.array.write(2 * place, [stored, entry])
 
 
 @dataclass(slots=True)
@@ -177,6 +176,8 @@ class StepTable:
     companion: Following | None = field(init=False)
     locals_noted: dict[int, None] = field(init=False, default_factory=dict)
     packets_noted: dict[int, None] = field(init=False, default_factory=dict)
+    _known_operations: dict[tuple[int, tuple[Emission, ...]], list[int]] = field(init=False, default_factory=dict)
+    _known_broken: dict[tuple[int, int], list[int]] = field(init=False, default_factory=dict)
     locals_used: int = field(init=False, default=0)
     packets_used: int = field(init=False, default=0)
 
@@ -347,18 +348,18 @@ class StepTable:
         if self.measure is not None:
             self.measure.see(local, cause_of(known.action, known.message), after, emissions)
         self._note_local(after)
-        local_after = after // self.shape.places
         acts = self._acts(known, emissions)
         act = self.steps.number_of(acts)
         found: list[int] = [Operation.ACT | act << 8, 0] if act else []
         if self.companion is not None:
             seen = self.companion.act(local // self.shape.places, known.action, known.message, emissions)
             found += [] if seen is None else [Operation.FOLLOW | seen << 8, 0]
-        for emission in emissions:
-            found += self._operations_of(process, emission)
-        found += self._breaks(self._broken(process, after))
-        first = len(self.judge.invariants)
-        found += self._breaks(first + at for at in self._broken_alone(process, local_after, acts))
+        found += self._operations_of_all(process, emissions)
+        found += self._broken(process, after)
+        local_after = after // self.shape.places
+        if acts:
+            first = len(self.judge.invariants)
+            found += self._breaks(first + at for at in self._broken_alone(process, local_after, acts))
         found += self._owing(*self.steps.said_by(process, local_after))
         return KNOWN | after | self._list(tuple(found)) << 32
 
@@ -392,8 +393,14 @@ class StepTable:
         assert isinstance(self.system, ReusedIdentities)
         return not self.system.goes_at_once(number, asked.action, asked.message)
 
-    def _broken(self, process: int, local: int) -> tuple[int, ...]:
-        """The invariants that are false of a process in a local state, the same under all names."""
+    def _broken(self, process: int, local: int) -> list[int]:
+        """What says which invariants are false of a process in a local state, the same under all names."""
+        known = self._known_broken.get((process, local))
+        if known is None:
+            known = self._known_broken[process, local] = self._breaks(self._judged(process, local))
+        return known
+
+    def _judged(self, process: int, local: int) -> tuple[int, ...]:
         broken = self.judge.broken(process, local // self.shape.places)
         if self.symmetry is not None:
             for permutation, other in zip(self.symmetry.group, self.symmetry.locals(local), strict=True):
@@ -423,6 +430,14 @@ class StepTable:
                 if tuple(self.steps.broken_together(others, flying, renamed)) != broken:
                     raise Asymmetric(_OF_ACTION)
         return broken
+
+    def _operations_of_all(self, process: int, emissions: tuple[Emission, ...]) -> list[int]:
+        """What a step does that has these emissions: steps have few different ones."""
+        known = self._known_operations.get((process, emissions))
+        if known is None:
+            each = (self._operations_of(process, emission) for emission in emissions)
+            known = self._known_operations[process, emissions] = [*chain.from_iterable(each)]
+        return known
 
     def _operations_of(self, process: int, emission: Emission) -> list[int]:
         match emission:
@@ -457,6 +472,8 @@ class StepTable:
         return self.operations.place_of((*operations, Operation.END, 0))
 
     def _note_local(self, number: int) -> None:
+        if number in self.locals_noted:
+            return  # and with it all its renamings
         for name in (number,) if self.symmetry is None else self.symmetry.locals(number):
             self.locals_noted.setdefault(name)
             self.locals_used = max(self.locals_used, name + 1)

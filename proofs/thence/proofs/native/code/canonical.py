@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from itertools import combinations, pairwise
 
-from thence.proofs.native.code import assembly
 from thence.proofs.native.code.assembly import I64, POINTER, VOID
 from thence.proofs.native.code.cells import Shared
 from thence.proofs.native.code.emit import FALSE, TRUE, Emitter, Value, define
@@ -142,11 +141,12 @@ class Canonical:
         with emit.when(in_order):
             emit.give()
         best, other = emit.reserve(self.layout.words), emit.reserve(self.layout.words)
-        orders = [self._order(emit, signatures, permutation) for permutation in self.layout.group]
+        orders = [self._order(signatures, permutation) for permutation in self.layout.group]
         least, number = orders[0], emit.number(0)
         for at, order in enumerate(orders[1:], 1):
-            less = builder.icmp_unsigned("<", order, least)
-            least, number = builder.select(less, order, least), emit.select(less, at, number)
+            less = self._before(emit, order, least)
+            least = [emit.select(less, one, other) for one, other in zip(order, least, strict=True)]
+            number = emit.select(less, at, number)
         tied: Value = FALSE
         for one, two in combinations(signatures, 2):
             tied = builder.or_(tied, emit.compare(one, "==", two))
@@ -158,7 +158,7 @@ class Canonical:
             emit.give()
         for at in range(self.layout.words):
             emit.store((1 << WORD) - 1, best, at)
-        ties = [builder.icmp_unsigned("==", order, least) for order in orders]
+        ties = [self._alike(emit, order, least) for order in orders]
         left = emit.reserve(1)
         for start in range(0, len(ties), WORD):
             mask: Value = emit.number(0)
@@ -188,15 +188,25 @@ class Canonical:
                 signature = emit.either(emit.up(signature, _COUNT_BITS), emit.ones(state.read(field, process)))
         return signature
 
-    def _order(self, emit: Emitter, signatures: list[Value], permutation: Permutation) -> Value:
-        """The signatures in the order in which a permutation puts them, as one number."""
-        kind = f"i{WORD * len(signatures)}"
-        order = assembly.Value(kind, "0")
-        for signature, name in zip(signatures, permutation, strict=True):
-            place = assembly.Value(kind, str(WORD * name))
-            wide = emit.builder.binary("shl", emit.builder.zext(signature, kind), place)
-            order = emit.builder.or_(order, wide)
-        return order
+    def _order(self, signatures: list[Value], permutation: Permutation) -> list[Value]:
+        """The signatures as a permutation puts them; the last one counts most."""
+        return [signatures[source] for source in inverse(permutation)]
+
+    def _before(self, emit: Emitter, one: list[Value], other: list[Value]) -> Value:
+        """Whether the first order is less than the second."""
+        less: Value = FALSE
+        for left, right in zip(one, other, strict=True):
+            if left is not right:
+                further = emit.builder.and_(emit.compare(left, "==", right), less)
+                less = emit.builder.or_(emit.compare(left, "<", right), further)
+        return less
+
+    def _alike(self, emit: Emitter, one: list[Value], other: list[Value]) -> Value:
+        """Whether the orders are the same."""
+        alike: Value = TRUE
+        for left, right in zip(one, other, strict=True):
+            alike = emit.builder.and_(alike, emit.compare(left, "==", right))
+        return alike
 
     def _less(self, emit: Emitter, left: Value, right: Value) -> Value:
         less: Value = FALSE
