@@ -28,11 +28,10 @@ from thence.proofs.solving.answer_cache import (
     UNUSED_DAYS,
     AnswerCache,
     request_key,
-    without_comments,
 )
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.finite_models import Problem, find_model
-from thence.proofs.solving.solver import Answer, Check, Found, SolverPool, Stage, StagedSearch
+from thence.proofs.solving.solver import Answer, Check, Found, SolverPool, Stage, StagedSearch, without_comments
 from thence.proofs.solving.solver_worker import EXHAUSTED
 from thence.spec.cache_folder import cache_folder
 

@@ -153,6 +153,16 @@ def test_a_question_is_asked_once() -> None:
         assert pool.ask(check).status == "sat" and pool.solved == 4
 
 
+def test_obligations_of_different_names_that_ask_the_same_are_asked_once() -> None:
+    texts = [f"; {name}\n(declare-const a Bool) ; {name}\n(assert {said})\n(check-sat)" for name, said in
+             (("one", "a"), ("two", "(and a (not a))"), ("three", "a"))]  # fmt: skip
+    with SolverPool(2) as pool:
+        answers = dict(pool.answers([Check("z3", text, 5_000, 0) for text in texts]))
+        assert [answers[number].status for number in range(3)] == ["sat", "unsat", "sat"]
+        assert pool.solved == 2
+        assert pool.ask(Check("z3", texts[0].replace("one", "four"), 5_000, 0)).status == "sat" and pool.solved == 2
+
+
 def test_an_answer_that_was_lost_is_asked_for_again() -> None:
     check = Check("z3", "(check-sat)", 5_000, 0)
     with SolverPool(1) as pool:

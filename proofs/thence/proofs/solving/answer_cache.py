@@ -26,7 +26,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from thence.proofs.solving import solver_worker
-from thence.proofs.solving.solver import Answer, Check, Found, SolverRequest, StagedSearch, solver_version
+from thence.proofs.solving.solver import (
+    Answer,
+    Check,
+    Found,
+    SolverName,
+    SolverRequest,
+    StagedSearch,
+    asked_by,
+    solver_version,
+)
 from thence.proofs.solving.solver_worker import EXHAUSTED
 from thence.spec.cache_folder import read_kept
 
@@ -98,18 +107,8 @@ class AnswerCache:
 
 def request_key(request: SolverRequest) -> str:
     """A hash of everything that the answer depends on."""
-    match request:
-        case Check():
-            asked: dict[str, Any] = {**request.to_json(), "text": without_comments(request.text)}
-            name: Literal["z3", "cvc5"] = request.solver
-        case StagedSearch():
-            asked, name = request.to_json(), "z3"
-    return _digest({"format": FORMAT, "program": _program(), "version": _version(name), **asked})
-
-
-def without_comments(text: str) -> str:
-    """The text without comments. Canonical text has neither strings nor quoted symbols: every `;` begins a comment."""
-    return "\n".join(line.partition(";")[0].rstrip() for line in text.splitlines())
+    name: SolverName = request.solver if isinstance(request, Check) else "z3"
+    return _digest({"format": FORMAT, "program": _program(), "version": _version(name), **asked_by(request)})
 
 
 @cache
@@ -119,7 +118,7 @@ def _program() -> str:
 
 
 @cache
-def _version(solver: Literal["z3", "cvc5"]) -> str:
+def _version(solver: SolverName) -> str:
     return solver_version(solver)
 
 

@@ -123,14 +123,27 @@ class StagedSearch:
 SolverRequest: TypeAlias = Check | StagedSearch
 
 
+def without_comments(text: str) -> str:
+    """The text without comments. Canonical text has neither strings nor quoted symbols: every `;` begins a comment."""
+    return "\n".join(line.partition(";")[0].rstrip() for line in text.splitlines())
+
+
+def asked_by(request: SolverRequest) -> dict[str, Any]:
+    """All that the answer to a request depends on, but the solver's version. Obligations of different names, in the
+    comments of a text, may ask the same."""
+    if isinstance(request, Check):
+        return {**request.to_json(), "text": without_comments(request.text)}
+    return request.to_json()
+
+
 def request_digest(request: SolverRequest) -> bytes:
-    """What tells a request from every other one: a hash of all of it."""
-    return sha256(json.dumps(request.to_json()).encode()).digest()
+    """What tells a request from those whose answers may be others."""
+    return sha256(json.dumps(asked_by(request)).encode()).digest()
 
 
 def question_digest(check: Check) -> bytes:
-    """What tells a question from every other one, whatever the limits."""
-    asked = {name: value for name, value in check.to_json().items() if name not in ("timeout_ms", "effort")}
+    """The same, whatever the limits."""
+    asked = {name: value for name, value in asked_by(check).items() if name not in ("timeout_ms", "effort")}
     return sha256(json.dumps(asked).encode()).digest()
 
 
@@ -355,15 +368,19 @@ class SolverPool:
         self._decided.clear()
 
     def answers(self, requests: Sequence[SolverRequest]) -> Iterator[tuple[int, Answer]]:
-        """The answers as they come, each with the position of its request."""
-        pending = {self.submit(request): number for number, request in enumerate(requests)}
+        """The answers as they come, each with the position of its request. What is the same is asked once."""
+        same: dict[bytes, list[int]] = {}
+        for number, request in enumerate(requests):
+            same.setdefault(request_digest(request), []).append(number)
+        pending = {self.submit(requests[numbers[0]]): numbers for numbers in same.values()}
         try:
             left = set(pending)
             while left:
                 done = self._wait(left)
                 left -= done
                 for future in sorted(done, key=lambda each: pending[each]):
-                    yield pending[future], future.result()
+                    for number in pending[future]:
+                        yield number, future.result()
         finally:
             for future in pending:
                 future.cancel()
