@@ -71,6 +71,9 @@ def main() -> None:
     given = arguments.parse_args()
     if given.resume and not given.json:
         arguments.error("--resume goes on with the rows of --json FILE")
+    unknown = set(given.names) - {path.stem for path in paths()}
+    if unknown:
+        arguments.error(f"no file has this name: {', '.join(sorted(unknown))}")
     file = Path(given.json) if given.json else None
     rows = {(row.file, row.machine): row for row in _written(file)} if given.resume and file else {}
     for path in paths():
