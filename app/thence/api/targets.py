@@ -19,7 +19,7 @@ from thence.dsl.check.workload import (
     default_workloads,
     kind_of,
 )
-from thence.dsl.find import known, mutant_of_a_protocol, mutants_named, specification
+from thence.dsl.find import known, known_mutants, mutant_of_a_protocol, specification
 
 Sends: TypeAlias = int | Sequence[int] | str | None
 """Messages of each process: one number for all, or one each; as a text as on the command line. None: not chosen."""
@@ -118,13 +118,10 @@ def _default_targets(protocol: ir.Protocol) -> list[Target]:
 
 
 def _mutant(found: ir.Specification, name: str) -> tuple[ir.Mutant, ir.Protocol]:
-    of_any = mutants_named(found, name)
-    if not of_any:
-        known(name, tuple(mutant.name for mutant in found.mutants), "mutant")
+    first = known_mutants(found, name)[0]
     mutant = mutant_of_a_protocol(found, name)
     if mutant is None:
-        (of, own) = (of_any[0].subject, of_any[0].name)
-        raise BadRequest(f"{name} is a mutant of the machine {of}: thence prove {found.file} {own}")
+        raise BadRequest(f"{name} is a mutant of the machine {first.subject}: thence prove {found.file} {first.name}")
     assert isinstance(mutant.mutated, ir.Protocol)
     return mutant, mutant.mutated
 

@@ -73,6 +73,14 @@ def mutants_named(found: ir.Specification, name: str) -> tuple[ir.Mutant, ...]:
     return tuple(each for each in found.mutants if name in (each.name, f"{each.subject}/{each.name}"))
 
 
+def known_mutants(found: ir.Specification, name: str) -> tuple[ir.Mutant, ...]:
+    """The same. Raises: NotThere where there is none."""
+    named = mutants_named(found, name)
+    if not named:
+        known(name, (each.name for each in found.mutants), "mutant")
+    return named
+
+
 def mutant_of_a_protocol(found: ir.Specification, name: str) -> ir.Mutant | None:
     """The mutant of a protocol that NAME or SUBJECT/NAME names; None where there is none.
 

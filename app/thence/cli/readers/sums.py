@@ -53,13 +53,18 @@ def _surprises(results: Sequence[Result]) -> list[str]:
     undecided contradicts nothing, and is `unknown` in any case.
     """
     surprises = [result for result in results if not result.expected]
-    missed = [result for result in surprises if is_stated(result) and result.verdict is not Verdict.UNKNOWN]
+    missed = [result for result in surprises if _contradicts(result)]
     said = []
     for verdict in Verdict:
-        found = [result for result in surprises if result.verdict is verdict and result not in missed]
+        found = [result for result in surprises if result.verdict is verdict and not _contradicts(result)]
         if found:
             said.append(f"{said_of(verdict, len(found))}{_named(found)}")
     return [*said, *([f"{len(missed):,} not as expected{_named(missed)}"] if missed else [])]
+
+
+def _contradicts(surprise: Result) -> bool:
+    """Whether the file states another verdict than the one that was found."""
+    return is_stated(surprise) and surprise.verdict is not Verdict.UNKNOWN
 
 
 def _named(results: Sequence[Result]) -> str:

@@ -11,7 +11,7 @@ from thence.api.statements import Explored
 from thence.dsl import ir
 from thence.dsl.check.settings import lines_of
 from thence.dsl.check.workload import kind_of
-from thence.dsl.find import known, mutant_of_a_protocol, mutants_named
+from thence.dsl.find import known_mutants, mutant_of_a_protocol
 from thence.dsl.load import Loaded, load_bytes
 from thence.dsl.run.actions import Action
 from thence.dsl.run.narrate import record
@@ -140,8 +140,7 @@ def compare(loaded: Loaded, asked: Mapping[str, Any], engine: Engine, tell: Tell
     name = text_of(asked, "mutant")
     if name is None:
         raise BadQuestion("no mutant is named")
-    if not mutants_named(content, name):
-        known(name, tuple(mutant.name for mutant in content.mutants), "mutant")
+    known_mutants(content, name)
     mutant = mutant_of_a_protocol(content, name)
     if mutant is None:
         raise BadQuestion(

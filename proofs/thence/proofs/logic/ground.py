@@ -261,7 +261,7 @@ class Grounding:
 
     def _cell(self, expr: ir.Apply, cells: Cells, choices: Sequence[Choice]) -> Term:
         """The cell that the arguments choose."""
-        if all(_is_element(choice) for choice in choices):
+        if all(_known_element(choice) is not None for choice in choices):
             return cells[tuple(value for choice in choices for value in choice)]
         cases = [
             (all_of(choice[value] for choice, value in zip(choices, key, strict=True)), cells[key])
@@ -290,7 +290,7 @@ class Grounding:
     def _choice(self, term: Term, type_: Type) -> Choice:
         """A term as a choice of elements, to index cells with."""
         if not isinstance(term, str):
-            return term if _is_element(term) else {value: when for value, when in term.items() if when != "false"}
+            return {value: when for value, when in term.items() if when != "false"}
         if not self.is_ordered(type_) and type_ != NAT:
             raise Unsupported(f"a relation over `{type_}` has no finite table")
         if term.isdigit():
@@ -385,11 +385,6 @@ def _known_element(term: Term) -> int | None:
         return None
     ((value, when),) = term.items()
     return value if when == "true" else None
-
-
-def _is_element(choice: Choice) -> bool:
-    """Whether it is one known element."""
-    return len(choice) == 1 and "true" in choice.values()
 
 
 def same(left: str, right: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.metadata import version
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
@@ -320,17 +320,23 @@ class SolverPool:
 
     def ask(self, request: SolverRequest, *, anew: bool = False) -> Answer:
         """Waits for one answer. `anew`: the memory is not asked."""
-        future = self.submit(request, anew=anew)
-        self._wait([future])
-        return future.result()
+        (done,) = self._as_they_come([self.submit(request, anew=anew)])
+        return done.result()
 
-    def _wait(self, pending: Collection[Future[Answer]]) -> set[Future[Answer]]:
-        """Those that are done, at least one. Raises: what the watch raises."""
-        while True:
-            done, left = wait(pending, None if self._watch is None else WATCHED_S, FIRST_COMPLETED)
-            if done:
-                return done
-            self._look(left)
+    def _as_they_come(self, pending: Collection[Future[Answer]]) -> Iterator[Future[Answer]]:
+        """Each as soon as it is done. Raises: what the watch raises."""
+        done: SimpleQueue[Future[Answer]] = SimpleQueue()
+        for future in pending:
+            future.add_done_callback(done.put)
+        left = len(pending)
+        while left:
+            try:
+                future = done.get(timeout=None if self._watch is None else WATCHED_S)
+            except Empty:
+                self._look(pending)
+            else:
+                left -= 1
+                yield future
 
     def _look(self, left: Collection[Future[Answer]]) -> None:
         try:
@@ -374,13 +380,9 @@ class SolverPool:
             same.setdefault(request_digest(request), []).append(number)
         pending = {self.submit(requests[numbers[0]]): numbers for numbers in same.values()}
         try:
-            left = set(pending)
-            while left:
-                done = self._wait(left)
-                left -= done
-                for future in sorted(done, key=lambda each: pending[each]):
-                    for number in pending[future]:
-                        yield number, future.result()
+            for future in self._as_they_come(pending):
+                for number in pending[future]:
+                    yield number, future.result()
         finally:
             for future in pending:
                 future.cancel()

@@ -23,7 +23,6 @@ Place: TypeAlias = Literal["theory", "machine", "property", "handler", "initial"
 PROTOCOL_TYPES: Mapping[str, Type | None] = MappingProxyType(
     {"process": PROCESS, "message": MESSAGE, "bool": BOOL, "nat": NAT}
 )
-
 RESERVED = frozenset({"process", "message", "bool", "nat", "self"})
 BUILT_IN_FUNCTIONS = ("max", "min", "some", "window")
 
