@@ -271,21 +271,20 @@ def test_why_not_native_where_messages_are_sent_in_another_way(library: Library)
 def test_an_interrupt_waits_for_all_threads(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """What native code works on must not go before it is done: the thread that was not interrupted, too."""
     monkeypatch.setattr(workers, "_WORTH_SHARING", 8)
-    start, teams = workers.Team._start_helpers, []
+    start, started = workers.Team._start, []
 
-    def interrupted(self: workers.Team) -> list[Future[None]]:
-        helpers = start(self)
+    def interrupted(self: workers.Team, helpers: list[Future[None]]) -> None:
+        start(self, helpers)
         if self.shared[Shared.COUNT] > 2_000:  # numbers; hundreds of them are holes
-            teams.append(self)
+            started.extend(helpers)
             raise KeyboardInterrupt
-        return helpers
 
-    monkeypatch.setattr(workers.Team, "_start_helpers", interrupted)
+    monkeypatch.setattr(workers.Team, "_start", interrupted)
     protocol = library("cykas").protocols[0]
     found = explore(protocol, TWO, ["causal"], method=Method("native", resources=Resources(threads=3)))
     assert (found.complete, found.why_incomplete) == (False, "interrupted")
     assert found.states > 500
-    assert [known.pool for known in teams] == [None]
+    assert [helper.done() for helper in started] == [True, True]
 
 
 def test_a_store_is_as_large_as_can_be(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,13 +84,15 @@ class Team:
     kernel: Kernel
     shared: Array
     workers: list[Worker]
-    pool: ThreadPoolExecutor | None = field(init=False, default=None)
+    _threads: list[ThreadPoolExecutor] = field(init=False)
+    """One of each helper. They start here: a thread that began while an interrupt came would be lost sight of."""
     _expanded: int = field(init=False, default=0)
     _optimised: Future[Kernel] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if len(self.workers) > 1:
-            self.pool = ThreadPoolExecutor(len(self.workers) - 1)
+        self._threads = [ThreadPoolExecutor(1, "search") for _ in self.workers[1:]]
+        for thread in self._threads:
+            thread.submit(_nothing).result()
 
     @property
     def transitions(self) -> int:
@@ -133,7 +135,7 @@ class Team:
     @property
     def helped(self) -> bool:
         """Whether threads can expand while the calling thread does something else."""
-        return self.pool is not None
+        return bool(self._threads)
 
     def expand(self, count: int, meanwhile: Callable[[], None] | None = None) -> None:
         """Expands the states, so many, that the cells tell. The calling thread does `meanwhile` first, if there is
@@ -145,7 +147,7 @@ class Team:
 
         def work() -> None:
             if count >= _WORTH_SHARING:
-                helpers.extend(self._start_helpers())
+                self._start(helpers)
             if meanwhile is not None:
                 self._let_begin(helpers)
                 meanwhile()
@@ -166,20 +168,18 @@ class Team:
         elif self._optimised.done():
             self.kernel = self._optimised.result()
 
-    def _start_helpers(self) -> list[Future[None]]:
-        if self.pool is None:
-            return []
-        address = self.shared.address
-        return [self.pool.submit(self.kernel.expand, address, worker.cells.address) for worker in self.workers[1:]]
+    def _start(self, helpers: list[Future[None]]) -> None:
+        for thread, worker in zip(self._threads, self.workers[1:], strict=True):
+            helpers.append(thread.submit(self.kernel.expand, self.shared.address, worker.cells.address))
 
     def rehash(self, end: int) -> None:
         """Enters the states numbered below `end` into the index."""
-        middle = end // 2 if self.pool is not None and end >= _WORTH_SHARING else 0
+        middle = end // 2 if self.helped and end >= _WORTH_SHARING else 0
         helpers: list[Future[None]] = []
 
         def work() -> None:
-            if self.pool is not None and middle:
-                helpers.append(self.pool.submit(self.kernel.rehash, self.shared.address, 0, middle))
+            if middle:
+                helpers.append(self._threads[0].submit(self.kernel.rehash, self.shared.address, 0, middle))
             self.kernel.rehash(self.shared.address, middle, end)
 
         self._together(work, helpers)
@@ -191,17 +191,29 @@ class Team:
             for helper in helpers:
                 helper.result()
         except BaseException:
-            self._wait_for_helpers()
+            if self._interrupted_while_waiting():
+                raise KeyboardInterrupt from None
             raise
 
-    def _wait_for_helpers(self) -> None:
-        """Waits until no thread is in native code, since its arrays are about to go; further interrupts wait, too."""
-        while self.pool is not None:
+    def _interrupted_while_waiting(self) -> bool:
+        """Waits until no thread is in native code, since its arrays are about to go, whatever interrupts come; whether
+        one came.
+
+        NOTE(joins): a thread does one thing after another, so it is idle once it has done something new. To join it
+        would not do: a join that is interrupted takes a thread that runs for one that has ended (Python 3.11).
+        """
+        interrupted = False
+        while True:
             try:
-                self.pool.shutdown(wait=True, cancel_futures=True)
-                self.pool = None
+                for thread in self._threads:
+                    thread.submit(_nothing).result()
+                return interrupted
             except KeyboardInterrupt:
-                continue
+                interrupted = True
+
+
+def _nothing() -> None:
+    """What a thread does to show that it is idle."""
 
 
 def meanwhile(work: Callable[[], Kernel]) -> Future[Kernel]:
