@@ -11,7 +11,7 @@ import pytest
 
 from thence.dsl.check.terms.queries import ATTRIBUTES
 from thence.dsl.text import parse as parsing
-from thence.dsl.text.build_declarations import Builder
+from thence.dsl.text.trees.declarations import Builder
 from thence.dsl.text.vocabulary import RESERVED
 
 ROOT = Path(__file__).parents[1]

@@ -19,9 +19,9 @@ from lark.lexer import Lexer
 from thence.dsl.load import benchmarks, library
 from thence.dsl.text import grammar
 from thence.dsl.text.automaton import kind_in_place, take, update_colon
-from thence.dsl.text.build_declarations import Builder
 from thence.dsl.text.lines import read_lines
 from thence.dsl.text.parse import _cut, _end_behind
+from thence.dsl.text.trees.declarations import Builder
 
 from .test_parse import TEXTS, slipped
 

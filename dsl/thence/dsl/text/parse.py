@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any
 
 from thence.dsl.text.automaton import Automaton, Grammar, Make, kind_in_place, take, update_colon
-from thence.dsl.text.build_declarations import Builder
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, in_reading_order, nearest
 from thence.dsl.text.foreign import DECLARATIONS, hint
 from thence.dsl.text.grammar import load_grammar
@@ -23,6 +22,7 @@ from thence.dsl.text.line_structure import enclosing_line, end_of_unit, start_of
 from thence.dsl.text.lines import MAX_DEPTH, Lines, Word, read_lines, span_of
 from thence.dsl.text.syntax import File, Node, Span, TopLevel
 from thence.dsl.text.syntax_errors import Slip, diagnose
+from thence.dsl.text.trees.declarations import Builder
 from thence.dsl.text.vocabulary import RESERVED, TOP_LEVEL
 from thence.spec.value import record
 

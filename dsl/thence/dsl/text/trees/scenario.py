@@ -1,13 +1,14 @@
-"""From the reductions of the grammar to syntax trees: the steps of scenarios."""
+"""From the reductions of the grammar to syntax trees: scenarios and their steps."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from thence.dsl.text import syntax
-from thence.dsl.text.build_body import BodyBuilder, Children, extent, pick
 from thence.dsl.text.lines import Word
-from thence.dsl.text.syntax import Assertion, Cast, Given, LinkLine, Name, Node, ScenarioStep
+from thence.dsl.text.syntax import Assertion, Cast, Expect, Given, LinkLine, Name, Node, ScenarioStep
+from thence.dsl.text.trees.block import Block, BlockBuilder
+from thence.dsl.text.trees.body import Children, extent, pick
 from thence.spec.value import record
 
 
@@ -30,8 +31,28 @@ def given_value(word: Word) -> int | bool:
     return int(word) if word.type == "NUMBER" else str(word) == "true"
 
 
-class ScenarioBuilder(BodyBuilder):
-    """One method for each step of a scenario."""
+class ScenarioBuilder(BlockBuilder):
+    """One method for a scenario, and for each of its steps."""
+
+    def scenario(self, c: Children) -> syntax.Scenario:
+        block = Block(c)
+        casts = pick(block.items, Cast)
+        for extra in casts[1:]:
+            self.report("E0130", "`processes` a second time", extra.span, f"first on line {casts[0].span.line}")
+        names = pick(c[: next(at for at, child in enumerate(c) if str(child) == ":")], Name)
+        steps = tuple(item for item in block.items if isinstance(item, syntax.ScenarioStep | syntax.Assertion))
+        return syntax.Scenario(
+            names[0],
+            names[1],
+            names[2] if len(names) > 2 else None,
+            casts[0].names if casts else (),
+            steps,
+            pick(block.items, Expect),
+            pick(block.items, syntax.LinkLine),
+            pick(block.items, syntax.Given),
+            doc=block.doc,
+            span=extent(c),
+        )
 
     def cast(self, c: Children) -> Cast:
         return Cast(c[1], span=extent(c))

@@ -1,6 +1,6 @@
 """From the reductions of the grammar to syntax trees: types, expressions and statements.
 
-There is one method for each rule of `grammar.lark`; `build_declarations.py` has those of the declarations. A method
+There is one method for each rule of `grammar.lark`; `declarations.py` has those of the declarations. A method
 gets the children of its rule, words included, and returns a node, or one of the few helpers below, which
 the method of an enclosing rule takes apart. What the grammar lets through but the language does not have
 is reported here, and something harmless stands in for it.
