@@ -18,7 +18,7 @@ import pytest
 from tests.proofs.crews import Shaky
 
 from thence.dsl import ir
-from thence.dsl.check.workload import domain
+from thence.dsl.check.workloads.defaults import domain
 from thence.dsl.ir.constants import values_of
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import NAT

@@ -25,7 +25,7 @@ from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.systems.subject import Subject, System, class_name, class_subject, load_subject
 from thence.conformance.systems.system import Limits
 from thence.dsl import ir
-from thence.dsl.check.settings import Unsettled, links_of
+from thence.dsl.check.workloads.settings import Unsettled, links_of
 from thence.dsl.find import named_protocol, parted, specification
 from thence.dsl.ir.topology import Edges
 from thence.dsl.text.diagnostics import nearest

@@ -8,17 +8,16 @@ from typing import TypeAlias
 
 from thence.api.errors import BadRequest
 from thence.dsl import ir
-from thence.dsl.check.settings import Unsettled, adapt
-from thence.dsl.check.workload import (
+from thence.dsl.check.workloads.defaults import (
     DEFAULT_PROCESSES,
     MOST_MULTICAST,
-    MOST_OF_ANYTHING,
-    MOST_PROCESSES,
     all_choices,
     default_sends,
     default_workloads,
-    kind_of,
 )
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import Unsettled, adapt
+from thence.dsl.check.workloads.workload import MOST_OF_ANYTHING, MOST_PROCESSES
 from thence.dsl.find import known, known_mutants, mutant_of_a_protocol, specification
 
 Sends: TypeAlias = int | Sequence[int] | str | None

@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields, replace
 from thence.api.targets import Target
 from thence.cli.output import Output
 from thence.cli.session import check_writable, write_text
-from thence.dsl.check.settings import lines_of
-from thence.dsl.check.workload import kind_of
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import lines_of
 from thence.dsl.export.itf import itf
 from thence.dsl.export.regression import here, pytest_file
 from thence.dsl.load import load

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from thence.dsl.check.settings import links_setting
+from thence.dsl.check.workloads.settings import links_setting
 from thence.dsl.write.settings import setting_text
 from thence.spec.verdict import Result, Verdict
 from thence.spec.words import counted, percent

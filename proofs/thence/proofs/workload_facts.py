@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.settings import lines_of
-from thence.dsl.check.workload import kind_of
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import lines_of
 from thence.dsl.text.programs import Program
 
 

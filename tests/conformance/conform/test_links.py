@@ -16,7 +16,7 @@ from thence.conformance.systems import contract
 from thence.conformance.systems.protocol_subject import ProtocolSystem
 from thence.conformance.systems.subject import Subject, SubjectError, class_subject, load_subject
 from thence.dsl import ir
-from thence.dsl.check.settings import Unsettled, links_of
+from thence.dsl.check.workloads.settings import Unsettled, links_of
 from thence.dsl.ir.topology import Edges
 from thence.dsl.load import load_bytes
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.check.workload import all_choices
+from thence.dsl.check.workloads.defaults import all_choices
 from thence.dsl.export.tla.exported import Exported
 from thence.dsl.export.tla.protocol import export_protocol
 from thence.dsl.run.actions import Action

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.check.settings import lines_of
-from thence.dsl.check.workload import ProtocolKind
+from thence.dsl.check.workloads.kind import ProtocolKind
+from thence.dsl.check.workloads.settings import lines_of
 from thence.dsl.export.itf import itf
 from thence.dsl.export.regression import here, pytest_file, violated
 from thence.dsl.load import load

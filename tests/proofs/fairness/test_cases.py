@@ -10,8 +10,8 @@ import pytest
 from tests.proofs.fairness.by_definition import assert_every_packet_arrives
 
 from thence.dsl import ir
-from thence.dsl.check.settings import lines_of
-from thence.dsl.check.workload import kind_of
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import lines_of
 from thence.dsl.export.regression import violated
 from thence.dsl.load import load
 from thence.dsl.run.narrate import record, replay

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.check.workload import default_sends, workload_for
+from thence.dsl.check.workloads.defaults import default_sends, workload_for
 from thence.dsl.load import load, load_bytes
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import replay

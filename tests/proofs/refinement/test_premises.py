@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.check.workload import all_choices
+from thence.dsl.check.workloads.defaults import all_choices
 from thence.dsl.ir.declarations import Delivery
 from thence.dsl.run.machine_run import MachineRun
 from thence.proofs.logic.structure import Structure, evaluate

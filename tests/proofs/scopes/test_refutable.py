@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.check.workload import all_choices, default_sends, default_workloads
+from thence.dsl.check.workloads.defaults import all_choices, default_sends, default_workloads
 from thence.dsl.load import load, load_bytes
 from thence.proofs.engines import explore
 from thence.proofs.scopes.refutable import MOST_EXECUTIONS, cannot_refute, violable

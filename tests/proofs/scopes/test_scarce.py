@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from thence.dsl import ir
-from thence.dsl.check.workload import workload_for
+from thence.dsl.check.workloads.defaults import workload_for
 from thence.dsl.load import load_bytes
 from thence.proofs.scopes.scopes import explore_scope
 from thence.spec.verdict import Result, Verdict

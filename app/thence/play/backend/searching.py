@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from thence.api.exploring import explored
 from thence.api.statements import Explored
 from thence.dsl import ir
-from thence.dsl.check.settings import lines_of
-from thence.dsl.check.workload import kind_of
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import lines_of
 from thence.dsl.find import known_mutants, mutant_of_a_protocol
 from thence.dsl.load import Loaded, load_bytes
 from thence.dsl.run.actions import Action

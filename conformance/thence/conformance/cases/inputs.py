@@ -13,7 +13,8 @@ from keyword import iskeyword
 from typing import Any, Final
 
 from thence.dsl import ir
-from thence.dsl.check.workload import domain, kind_of
+from thence.dsl.check.workloads.defaults import domain
+from thence.dsl.check.workloads.kind import kind_of
 from thence.spec.user_error import UserError
 
 TAKEN: Final = frozenset(

@@ -20,8 +20,8 @@ from thence.conformance.harness.distinguishing import distinguishing, schedule_o
 from thence.conformance.harness.guided import Corpus, Script, script_of
 from thence.conformance.traces.reading import read
 from thence.dsl import ir
-from thence.dsl.check.settings import Unsettled, workload_of
-from thence.dsl.check.workload import kind_of
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import Unsettled, workload_of
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import ReplayError, execution, replay
 from thence.proofs.prove import prove_specification

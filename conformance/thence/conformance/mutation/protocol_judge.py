@@ -14,7 +14,7 @@ from typing import Final
 from thence.conformance.mutation.equality import StepRecord
 from thence.conformance.mutation.fate import Fate
 from thence.dsl import ir
-from thence.dsl.check.workload import least_processes, workload_for
+from thence.dsl.check.workloads.defaults import least_processes, workload_for
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.quiescence import Unsettled, stuck

@@ -23,7 +23,7 @@ from thence.dsl.check.terms.absent_keys import warn_of_absent_keys
 from thence.dsl.check.terms.kept_names import without_echoes
 from thence.dsl.check.theory import check_theorems, check_theory
 from thence.dsl.check.unused import warn_of_unexplored, warn_of_unused
-from thence.dsl.check.workload import Settings
+from thence.dsl.check.workloads.by_name import Settings
 from thence.dsl.ir.traversal import depth
 from thence.dsl.ir.types import Type
 from thence.dsl.text import syntax

@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.check.terms.environment import listed
-from thence.dsl.check.workload import ANY_PROTOCOL, ProtocolKind, Settings, build_workload, overridden
+from thence.dsl.check.workloads.by_name import Settings, overridden
+from thence.dsl.check.workloads.kind import ANY_PROTOCOL, ProtocolKind
+from thence.dsl.check.workloads.workload import build_workload
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter

@@ -12,7 +12,8 @@ from thence.dsl.check.stated.formulas import check_formulas
 from thence.dsl.check.terms.binders import introduce
 from thence.dsl.check.terms.environment import PROTOCOL_TYPES, Place, Vocabulary, here, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker
-from thence.dsl.check.workload import ProtocolKind, Settings, kind_of
+from thence.dsl.check.workloads.by_name import Settings
+from thence.dsl.check.workloads.kind import ProtocolKind, kind_of
 from thence.dsl.ir.machine_builtins import built_in_symbols, history_parameters
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type

@@ -11,7 +11,8 @@ from thence.dsl.check.expectations import check_expectations
 from thence.dsl.check.stated.claims import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.environment import LocalName, Vocabulary, declare, listed
 from thence.dsl.check.terms.expressions import ExpressionChecker
-from thence.dsl.check.workload import MOST_PROCESSES, domain
+from thence.dsl.check.workloads.defaults import domain
+from thence.dsl.check.workloads.workload import MOST_PROCESSES
 from thence.dsl.ir import topology
 from thence.dsl.ir.constants import elaborated, values_of
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE

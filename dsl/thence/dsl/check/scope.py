@@ -8,7 +8,10 @@ from thence.dsl.check.stated.claims import LIVENESS, PROTOCOL_PROPERTIES
 from thence.dsl.check.terms.constants import kinds_of
 from thence.dsl.check.terms.delivery import delivery_of
 from thence.dsl.check.terms.environment import listed
-from thence.dsl.check.workload import ProtocolKind, Settings, build_workload, overridden, silent_senders
+from thence.dsl.check.workloads.by_name import Settings, overridden
+from thence.dsl.check.workloads.destinations import silent_senders
+from thence.dsl.check.workloads.kind import ProtocolKind
+from thence.dsl.check.workloads.workload import build_workload
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.text import syntax

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.check.settings import workload_of
-from thence.dsl.check.workload import kind_of
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import workload_of
 from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.load import load
 from thence.dsl.run.actions import State

@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 from thence.dsl import ir
-from thence.dsl.check.settings import Unsettled, lines_of, workload_of
-from thence.dsl.check.workload import kind_of
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import Unsettled, lines_of, workload_of
 from thence.dsl.ir.observability import unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, FAULT
 from thence.dsl.run.scoped import watching

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from thence.dsl import ir
-from thence.dsl.check.settings import lines_of
-from thence.dsl.check.workload import kind_of
+from thence.dsl.check.workloads.kind import kind_of
+from thence.dsl.check.workloads.settings import lines_of
 from thence.dsl.load import SUFFIX, Loaded
 from thence.dsl.run.actions import State
 from thence.dsl.run.system import System

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from thence.dsl import ir
-from thence.dsl.check.workload import default_sends, default_workloads, least_processes, workload_for
+from thence.dsl.check.workloads.defaults import default_sends, default_workloads, least_processes, workload_for
 from thence.dsl.ir.properties import FAULT
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.identity_reuse import system_of

@@ -12,7 +12,7 @@ from random import Random
 from typing import Final
 
 from thence.dsl import ir
-from thence.dsl.check.workload import default_workloads
+from thence.dsl.check.workloads.defaults import default_workloads
 from thence.dsl.ir.properties import FAULT
 from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.scoped import bare

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from thence.dsl import ir
-from thence.dsl.check.workload import all_choices
+from thence.dsl.check.workloads.defaults import all_choices
 from thence.dsl.ir.machine_builtins import rigid_symbols
 from thence.dsl.ir.topology import Edges, fault_of
 from thence.dsl.ir.traversal import nodes

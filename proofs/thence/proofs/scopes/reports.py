@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.settings import links_setting
 from thence.dsl.check.terms.environment import listed
-from thence.dsl.check.workload import MOST_MULTICAST, all_choices
+from thence.dsl.check.workloads.defaults import MOST_MULTICAST, all_choices
+from thence.dsl.check.workloads.settings import links_setting
 from thence.dsl.ir.properties import COMPLETES
 from thence.dsl.run.narrate import execution, record, text
 from thence.dsl.run.promises import Instance

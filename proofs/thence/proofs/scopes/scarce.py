@@ -12,7 +12,8 @@ from heapq import heappop, heappush
 from itertools import count, islice
 
 from thence.dsl import ir
-from thence.dsl.check.workload import domain, kind_of
+from thence.dsl.check.workloads.defaults import domain
+from thence.dsl.check.workloads.kind import kind_of
 from thence.dsl.ir.properties import DEADLOCK_FREE, DELIVERED, FAULT
 from thence.dsl.run.actions import Action, State
 from thence.dsl.run.promises import Instance

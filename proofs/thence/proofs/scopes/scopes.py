@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.workload import default_workloads
+from thence.dsl.check.workloads.defaults import default_workloads
 from thence.dsl.ir.observability import judged_in_steps, unobservable
 from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, FAULT, undefined
 from thence.dsl.ir.visiting import in_any_order

@@ -6,7 +6,7 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
-from thence.dsl.check.workload import default_workloads
+from thence.dsl.check.workloads.defaults import default_workloads
 from thence.dsl.run.system import System
 from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source

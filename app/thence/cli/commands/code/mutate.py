@@ -23,7 +23,7 @@ from thence.conformance.mutation.scattered import mutate_on
 from thence.conformance.mutation.subjects import Subject, chosen, library_subjects, subjects_of
 from thence.conformance.mutation.workers import Judged
 from thence.conformance.systems.subject import load_subject
-from thence.dsl.check.workload import MOST_PROCESSES
+from thence.dsl.check.workloads.workload import MOST_PROCESSES
 from thence.dsl.find import Rejected, known, protocol_of
 from thence.dsl.load import is_of_the_library, load
 from thence.spec.verdict import Level, Result, Verdict

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from thence.dsl import ir
 from thence.dsl.check.elaborate import elaborate
-from thence.dsl.check.settings import Unsettled, adapt, lines_of, workload_of
-from thence.dsl.check.workload import ProtocolKind, kind_of
+from thence.dsl.check.workloads.kind import ProtocolKind, kind_of
+from thence.dsl.check.workloads.settings import Unsettled, adapt, lines_of, workload_of
 from thence.dsl.text.parse import parse
 
-from ..conftest import Specify
+from ...conftest import Specify
 
 EVERYONE = ((1, 2), (0, 2), (0, 1))
 PLAIN = ir.Workload(3, (1, 1, 1), EVERYONE)

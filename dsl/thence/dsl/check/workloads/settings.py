@@ -12,15 +12,10 @@ from itertools import groupby
 from typing import assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.workload import (
-    ANY_NUMBER,
-    MOST_MULTICAST,
-    ProtocolKind,
-    Settings,
-    all_choices,
-    build_workload,
-    overridden,
-)
+from thence.dsl.check.workloads.by_name import Settings, overridden
+from thence.dsl.check.workloads.defaults import ANY_NUMBER, MOST_MULTICAST, all_choices
+from thence.dsl.check.workloads.kind import ProtocolKind
+from thence.dsl.check.workloads.workload import build_workload
 from thence.dsl.ir import topology
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import Diagnostic

@@ -1,0 +1,1 @@
+"""Workloads: from the settings of a scope, and back. Begin with `workload`."""
