@@ -157,6 +157,9 @@ def test_a_statement_of_a_mutant_is_not_shown_as_one_of_its_subject(thence: Then
     ran = thence("recheck", str(certificate))
     assert ran.code == 0
     rows = ran.out[ran.out.index("mutants of plain") :].splitlines()[1:3]
-    assert [(row.split()[0], row.split()[-1]) for row in rows] == [("not_sent", "no_creation"), ("twice", "at_most_once")]
+    assert [(row.split()[0], row.split()[-1]) for row in rows] == [
+        ("not_sent", "no_creation"),
+        ("twice", "at_most_once"),
+    ]
     explained = thence("recheck", str(certificate), "-vv").out
     assert "plain/not_sent" in explained and "plain/twice" in explained
