@@ -114,6 +114,21 @@ def test_judged_recordings_are_what_the_command_gives(tmp_path: Path) -> None:
     assert th.judge(good, against="rst")[0].conforms == "conforming"
 
 
+def test_a_protocol_that_was_edited_judges_recordings_as_it_is_now(tmp_path: Path) -> None:
+    recorded, protocol = tmp_path / "one.ndjson", tmp_path / "counting.thence"
+    recorded.write_text(
+        '{"format": "thence-trace/1", "processes": 2}\n'
+        '{"event": "send", "process": 0, "message": "a", "destinations": [1]}\n'
+        '{"event": "deliver", "process": 1, "message": "a"}\n'
+    )
+    silent = COUNTING.replace("    deliver m\n", "")
+    said = []
+    for text in (COUNTING, silent, COUNTING, silent):
+        protocol.write_text(text)
+        said.append(th.judge(recorded, against=protocol)[0].conforms)
+    assert said == ["conforming", "nonconforming"] * 2
+
+
 # --- results -------------------------------------------------------------------------------------
 
 

@@ -284,6 +284,27 @@ def test_a_fault_appears_while_one_types_and_the_run_goes_on_when_it_is_mended(r
     reader.wait("!document.getElementById('state').textContent.includes('sends MSG')")
 
 
+def test_what_was_found_of_a_text_does_not_stand_beside_another_one(reading: Callable[..., Reader]) -> None:
+    """A verdict would be read as one about the text that is there; a counterexample would be said to refute it."""
+    reader = reading("rst", {"mutant": "no_merge", "scope": "two"})
+    reader.click("#tab-asking")
+    reader.click("#explore")
+    reader.wait("document.querySelector('.verdicts .refuted')")
+    reader.at(5, 5)
+    assert "a verdict speaks of rst/no_merge in two only" in reader.text(".answer")
+    reader.browser.run(
+        "const area = document.getElementById('source-text');"
+        "area.value = area.value.replace('mutant no_merge of rst:', 'mutant no_merge of rst:\\n  # mended');"
+        "area.dispatchEvent(new Event('input'))"
+    )
+    reader.wait("!document.querySelector('.verdicts')")
+    assert reader.text(".status") == "The text was changed: ask again."
+    reader.at(5, 5)
+    assert "refuted" not in reader.text("#message")
+    reader.click("#explore")
+    reader.wait("document.querySelector('.verdicts .refuted')")
+
+
 def test_a_link_leads_to_the_same_run_in_another_window(reading: Callable[..., Reader]) -> None:
     reader = reading("rst", {"scope": "two"})
     reader.click("#tab-asking")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from thence.api.exploring import Exploration
     from thence.api.targets import Target
     from thence.dsl import ir
+    from thence.proofs.closed.check import Checked
     from thence.proofs.closed.confirm import Confirmed
     from thence.proofs.scopes.scopes import Options
 
@@ -143,6 +144,8 @@ def results_of(found: Confirmed, seconds: float) -> tuple[Result, ...]:
         "transitions": found.checked.steps,
         **({} if why is None else {"unknown": why}),
     }
+    if why is None and found.checked.by_order is not None:
+        facts["set_order"] = {"handler": found.checked.by_order, "any_order": Verdict.UNKNOWN.value}
     return tuple(
         Result(
             f"{claim.scope or 'scope'}: {name}",
@@ -174,10 +177,19 @@ def text_of(where: str, found: Confirmed) -> str:
         f"{claim.subject}, {settings}",
         f"a closed set of {counted(checked.lines, 'state')}{renamed}: {counted(checked.steps, 'step')} of the "
         "interpreter lead from it into it, and violate nothing that is claimed",
+        *_by_order(checked),
         *left_out(claim),
         *(f"note: {note}" for note in reading.notes),
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _by_order(checked: Checked) -> Iterator[str]:
+    if checked.by_order is not None:
+        yield (
+            f"sets and maps are visited in ascending order: a step of {checked.by_order} depends on it, and what other "
+            "orders lead to was not checked"
+        )
 
 
 def facts_of(where: str, found: Confirmed) -> dict[str, Any]:

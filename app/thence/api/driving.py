@@ -248,9 +248,12 @@ def _claim(drive: Drive, driven: Driven, claim: Claim, *, claimed: bool) -> Resu
         "events": report.events,
         "matched": report.matched,
     }
-    if report.cases:
-        facts["hit_rate"] = failures / report.cases
-        facts["failure_rate_bound"] = rounded(failure_bound(report.cases, failures))
+    tried = report.tried(claim)
+    if tried and not unknown:
+        facts["hit_rate"] = failures / tried
+        facts["failure_rate_bound"] = rounded(failure_bound(tried, failures))
+    if tried < report.cases:
+        facts["carried_through"] = tried
     if shown:
         facts["findings"] = [str(found) for each in shown for found in each.findings if found.kind in kinds]
         facts["counterexample"] = recorded_case(drive, driven, shown[0].outcome).to_json()
@@ -290,15 +293,7 @@ def _unknown(drive: Drive, driven: Driven, claim: Claim) -> str:
     report = driven.report
     if report.interrupted:
         return f"incomplete: interrupted after {report.cases:,} of {counted(drive.cases, 'case')}"
-    if report.vacuous:
-        return report.vacuous
-    if report.cases and claim != "started" and report.refuting.get("started", 0) == report.cases:
-        return "no case was carried through"
-    if claim in report.untried:
-        return report.untried[claim]
-    if report.undecided and claim == "conforming":
-        return f"too many possible states of the protocol in {report.undecided:,} of {counted(report.cases, 'case')}"
-    return ""
+    return report.unknown(claim)
 
 
 def short_name(protocol: str | None) -> str | None:

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from thence.api.proving import unsaid
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, Output
 from thence.cli.readers.printing import print_output
 from thence.cli.session import Session
 from thence.dsl.load import SourceError, load, locate
 from thence.proofs.prove import UnknownName, proofs_by, solver_pool
+from thence.proofs.refinement.carrying.properties import carried
 from thence.proofs.solving.assessment import Proof
 from thence.proofs.solving.discharge import Discharge, Options, ProofProgress
 from thence.proofs.solving.lemmas import Lemmas
@@ -124,9 +126,12 @@ def _round(
         return BAD_INPUT, ()
     session.end_status()
     recalled, solved = pool.recalled - before[0], pool.solved - before[1]
-    output = Output(tuple(proof.result for proof in made), files=((Path(file).stem, len(made)),))
+    shown = (*made, *carried(loaded.specification.links, names, made))
+    output = Output(tuple(proof.result for proof in shown), files=((Path(file).stem, len(shown)),))
     seconds = time.perf_counter() - started
     print_output(output, seconds)
+    for why in unsaid(loaded.specification, names):
+        _say(why)
     _say(f"{counted(solved, 'new answer')}, {recalled} as before; {seconds:.1f} s")
     return output.exit_code(), proved_obligations(made)
 

@@ -72,7 +72,9 @@ def numbers_of(result: Result) -> list[str]:
     ]
     if isinstance(facts.get("failure_rate_bound"), float):
         bound = facts["failure_rate_bound"]
-        shown.append(f"failure rate {'<' if bound < 1 else 'up to'} {percent(bound)}")
+        among = facts.get("carried_through")
+        tried = "" if among is None else f" in the {counted(among, 'case')} carried through"
+        shown.append(f"failure rate {'<' if bound < 1 else 'up to'} {percent(bound)}{tried}")
     if facts.get("reductions"):
         shown.append(f"reduced by {', '.join(facts['reductions'])}")
     if facts.get("storage"):

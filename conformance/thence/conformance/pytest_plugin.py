@@ -111,6 +111,8 @@ class Claim:
             pytest.fail(judged, pytrace=False)
         refutation = judged.refutation(self.name)
         if refutation is None:
+            if unknown := judged.report.unknown(self.name):
+                pytest.fail(f"no verdict: {unknown}", pytrace=False)
             return
         from thence.conformance.conform.claims import can_be_imported
 

@@ -23,7 +23,7 @@ from thence.proofs.explore.exploration import AS_SUITS, Exploration, Exploration
 from thence.proofs.explore.growth import has_many_before_it
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.explore.reductions import AUTO, FEW_STATES, REDUCTIONS, named
-from thence.proofs.explore.set_order import order_matters
+from thence.proofs.set_order import order_matters
 
 SMALL = 500
 """States that the interpreter visits before code is generated: fewer take longer to compile than to explore."""

@@ -23,6 +23,7 @@ from thence.conformance.campaign import (
 )
 from thence.conformance.campaign.store import create, finished_batches, read_rows, write_batch
 from thence.conformance.campaign.tally_rows import tally_rows
+from thence.conformance.cases.tally import Count
 from thence.spec.verdict import Level, Verdict
 
 WALK = CampaignParameters("campaign_demo:walk", {"system": "<b>walk", "steps": 20, "limit": 6}, cases=60, batch=20)
@@ -88,6 +89,12 @@ def test_a_campaign_in_which_nothing_is_delivered_is_unknown(written: Write) -> 
     said = result(now, 1.5)
     assert (said.verdict, said.expected) == (Verdict.UNKNOWN, False)
     assert said.facts["unknown"].startswith("no case says anything about campaign_demo:Mute: nothing was delivered")
+    assert said.facts["failure_rate_bound"] == 1
+
+
+def test_a_case_that_says_nothing_is_no_trial() -> None:
+    assert Count(cases=60, errors=5, vacuous=20).bound == Count(cases=35).bound
+    assert Count(cases=60, failures=2, vacuous=20).bound == failure_bound(40, 2)
 
 
 def test_one_of_several_systems_that_delivers_nothing_makes_the_campaign_unknown(written: Write) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import pytest
 from faults.rst import MergeDiscarded, TimerDelivers
 
 from thence.conformance.cases.network import Settings
@@ -17,6 +19,7 @@ from thence.conformance.harness.guided import BUILT_IN
 from thence.conformance.harness.harness import run_case
 from thence.conformance.harness.observing import SITUATIONS, Observer, situations
 from thence.dsl import ir
+from thence.impl.commands import Command
 from thence.impl.rst import RST
 
 
@@ -68,3 +71,46 @@ def test_the_longest_delay_is_kept(library: Callable[[str], ir.Protocol]) -> Non
     again = run_case(TimerDelivers, report.slowest.operations, Settings())
     assert again.longest_delay == worst and len(again.delays) == again.withheld
     assert conform(RST, Opposite(library("rst")), Settings(), Sampling(cases=40)).slowest is None
+
+
+class _CrashesSecond(RST):
+    """Cannot receive a second time."""
+
+    received = False
+
+    def receive(self, source: int, packet: Any) -> list[Command]:
+        if self.received:
+            raise RuntimeError("once only")
+        self.received = True
+        return super().receive(source, packet)
+
+
+class _CrashesSecondAndForgets(_CrashesSecond):
+    """The same, and each message is delivered twice."""
+
+    def receive(self, source: int, packet: Any) -> list[Command]:
+        return 2 * super().receive(source, packet)
+
+
+@pytest.mark.parametrize("system", [_CrashesSecond, _CrashesSecondAndForgets, RST])
+def test_a_case_that_a_crash_ends_is_no_trial_of_what_it_does_not_refute(system: type[RST]) -> None:
+    report = conform(system, None, Settings(), Sampling(cases=60))
+    crashed = report.refuting.get("started", 0)
+    assert report.tried("started") == 60
+    assert 60 - crashed == report.tried("fifo") == report.tried("delivered")
+    assert report.tried("fifo") <= report.tried("once") <= 60
+    if system is RST:
+        assert crashed == 0
+    else:
+        assert 0 < report.tried("fifo") < 60
+    assert (report.tried("once") > report.tried("fifo")) == (system is _CrashesSecondAndForgets)
+
+
+def test_where_a_crash_ends_each_case_nothing_is_known_of_the_rest() -> None:
+    class Never(RST):
+        def causal_send(self, destination: int, message: Any) -> list[Command]:
+            raise RuntimeError("not today")
+
+    report = conform(Never, None, Settings(), Sampling(cases=20))
+    assert not any(report.unknown(claim) == "" for claim in ("causal", "fifo", "delivered", "once"))
+    assert report.refuting == {"started": report.failures}

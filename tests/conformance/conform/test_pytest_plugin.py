@@ -30,6 +30,14 @@ class Breaks(RST):
 
     def receive(self, sender, packet):
         raise RuntimeError("not today")
+
+
+class BreaksLater(RST):
+    """Cannot receive a second time."""
+
+    def receive(self, sender, packet):
+        self.receive = None
+        return super().receive(sender, packet)
 '''
 
 THREE_LINES = """
@@ -92,10 +100,18 @@ def test_the_field_that_differs_is_shown(suite: pytest.Pytester) -> None:
 
 
 def test_a_crash_refutes_one_claim(suite: pytest.Pytester) -> None:
-    marked(suite, "system=mine.Breaks")
+    marked(suite, "system=mine.BreaksLater")
     result = suite.runpytest("-v")
     result.assert_outcomes(passed=4, failed=1)
+    result.stdout.fnmatch_lines(["*started? FAILED*", "crash: p*: 'NoneType' object is not callable*"])
+
+
+def test_where_nothing_is_delivered_no_claim_passes(suite: pytest.Pytester) -> None:
+    marked(suite, "system=mine.Breaks")
+    result = suite.runpytest("-v")
+    result.assert_outcomes(passed=0, failed=5)
     result.stdout.fnmatch_lines(["*started? FAILED*", "crash: p1: receive(0, Msg(*raises RuntimeError: not today"])
+    result.stdout.fnmatch_lines(["no verdict: nothing was delivered in 60 cases"] * 4)
 
 
 @pytest.mark.long

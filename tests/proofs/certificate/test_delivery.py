@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from tests.proofs.refinement.test_progress import TEXT
 
+from thence.dsl import ir
+from thence.proofs.certificate.ids.link_id import progress_id
+
 Forge = Callable[[Path], Any]
 
 
@@ -87,3 +90,31 @@ def test_a_chain_of_another_source_is_found_out(delivered: Path, forge: Forge, o
     copy.sign()
     found = copy.recheck()
     assert found.faults and not found.confirmed
+
+
+AWAITED = """
+  eventually delivery(m): sent(m) leads to delivered(m) by:
+    deliver(x) for x while x = m and not delivered(x)
+"""
+
+OTHERS_AWAITED = {
+    "another condition": ("x = m and not delivered(x)", "x = m"),
+    "another step": ("deliver(x) for x while x = m and not delivered(x)", "deliver(m)"),
+    "one more step": ("not delivered(x)\n", "not delivered(x)\n    deliver(x) for x while before(x, m)\n"),
+}
+
+
+def test_the_id_says_which_steps_are_waited_for(specify: Callable[[str], ir.Specification]) -> None:
+    """What fair runs do is about these steps; that the machine delivers is about their transitions only."""
+    begin, end = TEXT.index("  eventually delivery"), TEXT.index("  prove at_most_once")
+    text = TEXT[:begin] + AWAITED.lstrip("\n") + TEXT[end:]
+
+    def of(text: str) -> str:
+        (link,) = specify(text).links
+        return progress_id(link)
+
+    assert all(old in text for old, _ in OTHERS_AWAITED.values())
+    others = [of(text.replace(*change)) for change in OTHERS_AWAITED.values()]
+    assert len({of(text), *others}) == 1 + len(others)
+    assert of(text.replace("for x while x = m and not delivered(x)", "for y while y = m and not delivered(y)").replace(
+        "deliver(x)", "deliver(y)")) == of(text)  # fmt: skip

@@ -319,6 +319,20 @@ def test_what_a_protocol_has_is_certified_with_what_it_rests_on(others: Path, fo
     assert copy.recheck().confirmed
 
 
+TWO_LINKS = OTHER + PROVED[PROVED.index("conforms post to posts") :].replace("post to posts", "post to others", 1)
+"""By both of which the protocol has the same properties."""
+
+
+def test_a_property_that_a_protocol_has_by_two_links_is_confirmed_by_the_first(
+    certify: Callable[..., Any], forge: Forge
+) -> None:
+    copy = forge(certify("two_links", TWO_LINKS, checked=False)[1])
+    found = {each["name"]: each["rests_on"] for each in copy.manifest()["statements"] if each["rests_on"]}
+    assert [found[name][1]["subject"] for name in ("at_most_once", "no_creation")] == ["post to posts"] * 2
+    checked = copy.recheck()
+    assert checked.confirmed, [each.reasons for each in checked.confirmations]
+
+
 def _drop_the_link(value: dict[str, Any]) -> None:
     value["statements"].remove(_link(value))
 

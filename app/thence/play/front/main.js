@@ -244,6 +244,7 @@ class Player {
       return false;
     }
     this.tell("");
+    if (found.spec !== this.spec) this.questions.forget();
     this.spec = found.spec;
     this.summary = found.summary;
     this.offer();

@@ -76,6 +76,15 @@ export class Questions {
     });
   }
 
+  /** The text is another one: what is being looked for, and what was found, is not about it. */
+  forget() {
+    if (!this.stop && !this.answer.hasChildNodes()) return;
+    this.stop?.abort();
+    this.stop = null;
+    fill(this.answer);
+    fill(this.status, "The text was changed: ask again.");
+  }
+
   submit(event, ask) {
     event.preventDefault();
     ask();
@@ -98,10 +107,12 @@ export class Questions {
     };
     try {
       const answer = await this.app.ask(method, asked, { onProgress, signal: stop.signal });
+      if (this.stop !== stop) return;
       fill(this.status);
       shown(answer);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
+      if (this.stop !== stop) return;
       fill(this.status, error.message === "stopped" ? "Stopped: nothing is known." : error.message);
     } finally {
       if (this.stop === stop) this.stop = null;
@@ -109,21 +120,22 @@ export class Questions {
   }
 
   explore(where, limit) {
+    const about = this.app.titleOf.textContent;
     return this.long("Exploring", "explore", { ...where, limit }, (answer) => {
-      this.results(answer.results, where);
+      this.results(answer.results, where, about);
       const refuted = answer.results.find((each) => each.verdict === "refuted" && each.steps.length);
       if (refuted) this.app.replay(where, refuted);
     });
   }
 
-  results(results, where) {
+  results(results, where, about) {
     const rows = results.map((each) => h("tr", {},
       h("th", { scope: "row" }, each.property ?? each.name),
       h("td", { class: `verdict ${each.verdict}` }, `${each.verdict} (${each.level})`, each.wanted && !each.expected ? `, expected: ${each.wanted}` : ""),
       h("td", {}, each.steps.length ? h("button", { type: "button", "data-key": `show-${each.name}`, onclick: () => this.app.replay(where, each) }, `${each.steps.length} steps`) : ""),
       h("td", { class: "none" }, each.unknown ?? "")));
     const first = results.find((each) => each.states) ?? results[0];
-    const covered = first ? `${NUMBER.format(first.states ?? 0)} states, depth ${first.depth ?? 0}${first.complete ? ": all of the scope" : ""}; a verdict speaks of this scope only.` : "";
+    const covered = first ? `${NUMBER.format(first.states ?? 0)} states, depth ${first.depth ?? 0}${first.complete ? ": all of the scope" : ""}; a verdict speaks of ${about} only.` : "";
     fill(this.answer, h("h3", {}, "Verdicts"), h("table", { class: "verdicts" }, h("tbody", {}, rows)), h("p", { class: "none" }, covered));
   }
 
@@ -146,7 +158,7 @@ export class Questions {
 
   compare(mutant) {
     return this.long(`Looking for a run that shows ${mutant}`, "compare", { spec: this.app.spec, mutant }, async (answer) => {
-      this.results(answer.results, answer.mutant?.start ?? {});
+      this.results(answer.results, answer.mutant?.start ?? {}, `${mutant} in this scope`);
       if (!answer.mutant) {
         fill(this.status, `No run of this scope shows ${mutant}.`);
         return;

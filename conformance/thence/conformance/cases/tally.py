@@ -41,8 +41,8 @@ class Count:
 
     @property
     def bound(self) -> float:
-        """The upper bound on the failure rate at 95 % confidence, over the cases that have an outcome."""
-        return failure_bound(self.cases - self.errors, self.failures)
+        """The upper bound on the failure rate at 95 % confidence, over the cases that say something."""
+        return failure_bound(self.cases - self.errors - self.vacuous, self.failures)
 
     def to_json(self) -> dict[str, int]:
         """JSON values; `vacuous` only where there are such cases."""

@@ -38,6 +38,7 @@ from thence.conformance.systems.subject import MakeProcess
 from thence.dsl import ir
 from thence.spec.collector import collector_seldom
 from thence.spec.user_error import UserError
+from thence.spec.words import counted
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called now and then with the cases done and the cases planned."""
@@ -79,6 +80,7 @@ class Report:
         undecided: cases, and attempts to shorten them, whose replay had too many possible states.
         vacuous: why the cases say nothing about a system that passes them; empty where they say something.
         refuting: for each claim, the number of cases that refute it, whether it is made or not.
+        cut: for each claim, the number of cases that a crash or such ended before they could refute it.
         notes: for each kind of finding that breaks nothing that is claimed, how many cases showed it, and the first.
         other_order: how many cases did what the protocol does in another order than its text, and the first.
         fields: the fields of the protocol's packets (`KIND.field`), and whether they were compared; None where the
@@ -109,6 +111,23 @@ class Report:
     other_order: Shown | None = None
     fields: Mapping[str, bool] | None = None
     untried: Mapping[Claim, str] = field(default_factory=dict)
+    cut: Mapping[Claim, int] = field(default_factory=dict)
+
+    def tried(self, claim: Claim) -> int:
+        """The number of cases that were carried through, or refuted the claim."""
+        return self.cases - self.cut.get(claim, 0)
+
+    def unknown(self, claim: Claim) -> str:
+        """Why the cases say nothing of a claim that none of them refutes; empty where it was tested."""
+        if self.vacuous:
+            return self.vacuous
+        if self.cases and not self.tried(claim):
+            return "no case was carried through"
+        if claim in self.untried:
+            return self.untried[claim]
+        if self.undecided and claim == "conforming":
+            return f"too many possible states of the protocol in {self.undecided:,} of {counted(self.cases, 'case')}"
+        return ""
 
 
 def settings_for(protocol: ir.Protocol, processes: int = 3) -> Settings:
@@ -197,6 +216,7 @@ def conform(
         trials.outcomes.other_order,
         None if trials.fields is None else {name: name in trials.outcomes.compared for name in trials.fields},
         untried(against, settings, outcomes.arrivals),
+        trials.outcomes.cut,
     )
 
 

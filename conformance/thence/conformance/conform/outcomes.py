@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from thence.conformance.cases.network import Claim
+from thence.conformance.cases.network import CLAIMS, Claim
 from thence.conformance.cases.tally import failure_bound
 from thence.conformance.harness.coverage import CaseCoverage, ProtocolCoverage
 from thence.conformance.harness.observing import Observer
@@ -116,6 +116,7 @@ class Outcomes:
             was missing.
         slowest: the case with the longest delay of such a message, or None.
         refuting: for each claim, the number of cases that refute it, whether it is made or not.
+        cut: for each claim, the number of cases that a crash or such ended before they could refute it.
         notes: for each kind of finding that breaks nothing that is claimed, the cases with it.
         other_order: the cases whose steps were the protocol's in another order.
         compared: the fields of packets that were compared with the protocol's in any case.
@@ -127,6 +128,7 @@ class Outcomes:
         self.matched = self.arrivals = self.withheld = 0
         self.slowest: CaseOutcome | None = None
         self.refuting: dict[Claim, int] = {}
+        self.cut: dict[Claim, int] = {}
         self.notes: dict[FindingKind, Shown] = {}
         self.other_order: Shown | None = None
         self.compared: set[str] = set()
@@ -168,8 +170,11 @@ class Outcomes:
         worst = None if self.slowest is None else self.slowest.longest_delay
         if outcome.longest_delay is not None and (worst is None or outcome.longest_delay.rank > worst.rank):
             self.slowest = outcome
-        for claim in {REFUTES[finding.kind] for finding in (*outcome.findings, *outcome.noted)}:
+        refuted = {REFUTES[finding.kind] for finding in (*outcome.findings, *outcome.noted)}
+        for claim in refuted:
             self.refuting[claim] = self.refuting.get(claim, 0) + 1
+        for claim in set(CLAIMS) - refuted if "started" in refuted else ():
+            self.cut[claim] = self.cut.get(claim, 0) + 1
         for kind in dict.fromkeys(finding.kind for finding in outcome.noted):
             self.notes[kind] = _one_more(self.notes.get(kind), outcome)
         self.compared |= outcome.compared

@@ -116,7 +116,7 @@ class Participants:
         except BaseException as error:
             if was_out_of_time(error):
                 raise OutOfTime from error
-            asked = f"{method.__name__.strip('_')}{_shown(arguments)}"
+            asked = f"{getattr(method, '__name__', type(method).__name__).strip('_')}{_shown(arguments)}"
             if isinstance(error, SystemFailed):
                 return _failed(process, f"asked for {asked}", error)
             if isinstance(error, NoCommands):

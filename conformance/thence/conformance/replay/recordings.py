@@ -105,7 +105,7 @@ class ReferenceProtocol:
 
     def judged(self, file: str, trace: Trace, judgement: Judgement) -> Result:
         """The recording, judged by the oracle as far as the protocol promises, and replayed. Raises: TraceError."""
-        replay = _replay(self.name, trace.execution.processes, self.most_states)
+        replay = _replay(_Same(named_protocol(self.name)), trace.execution.processes, self.most_states)
         try:
             answer = replay.judge(trace.execution, replay.conditions(trace.execution, trace.header))
         except Unfit as error:
@@ -135,9 +135,22 @@ class ReferenceProtocol:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """A protocol as a key: equal to itself alone, so that a file that was edited has another one."""
+
+    protocol: ir.Protocol
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.protocol is self.protocol
+
+    def __hash__(self) -> int:
+        return id(self.protocol)
+
+
 @lru_cache(maxsize=8)
-def _replay(name: str, processes: int, most_states: int) -> PartialObservationReplay:
-    return PartialObservationReplay(named_protocol(name), processes, most_states)
+def _replay(of: _Same, processes: int, most_states: int) -> PartialObservationReplay:
+    return PartialObservationReplay(of.protocol, processes, most_states)
 
 
 def breaks(protocol: ir.Protocol, judgement: Judgement, header: Mapping[str, Any]) -> bool:

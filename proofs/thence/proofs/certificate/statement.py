@@ -156,8 +156,6 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
     subject = subject_of(specification, result.kind, result.subject, result.name)
     if subject is None:
         return None
-    if subject.rests_on and subject.link is not None and result.facts["link"] != subject.link.name:
-        return None  # the protocol has it by another link, too
     machine = subject.machine if subject.link is None else subject.link.machine
     if machine is not None and axiom_faults(machine):
         return None

@@ -26,6 +26,7 @@ from thence.dsl.run.actions import Action, State
 from thence.dsl.run.execute import Delivered
 from thence.dsl.run.system import System
 from thence.proofs.closed.renamed import Names, Renamer
+from thence.proofs.set_order import order_matters
 
 MOST_STATES: Final = 10_000_000
 """Limit on the states of S^."""
@@ -43,15 +44,21 @@ class Rejected(Exception):
 
 @dataclass(slots=True)
 class Checked:
-    """How much was checked: states of the file, states of S^, and steps from them."""
+    """How much was checked: states of the file, states of S^, and steps from them.
+
+    `by_order`: a handler of which some step depends on the order in which loops visit sets and maps. These loops were
+    taken in ascending order, and nothing is known of what other orders lead to.
+    """
 
     lines: int = 0
     states: int = 0
     steps: int = 0
+    by_order: str | None = None
 
     def __add__(self, other: Checked) -> Checked:
         """Of two parts of the same set."""
-        return Checked(self.lines + other.lines, self.states + other.states, self.steps + other.steps)
+        by_order = self.by_order or other.by_order
+        return Checked(self.lines + other.lines, self.states + other.states, self.steps + other.steps, by_order)
 
 
 @dataclass(slots=True)
@@ -124,6 +131,7 @@ class Checker:
             found.lines += 1
             if not found.lines % EVERY:
                 note(found.lines)
+        found.by_order = order_matters(self.system)
         return found
 
     def conclude(self) -> None:

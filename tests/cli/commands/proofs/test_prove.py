@@ -437,3 +437,17 @@ def test_a_protocol_of_which_nothing_is_said_is_named(thence: Thence, plain: Pat
     ran = thence("prove", "plain.thence", "at_most_once")
     assert ran.code == 0
     assert "plain: no verdict on its at_most_once: the link `plain to quick` has no `expect proved`" in ran.out
+
+
+def test_watching_says_what_a_protocol_has_by_its_link(command: list[str], plain: Path) -> None:
+    plain.write_text(LINKED + "  expect proved\n")
+    with running(command, "prove", plain, "at_most_once", "--watch", cwd=plain.parent) as process:
+        said = "".join(lines_until(process, "watching"))
+        plain.write_text(LINKED)
+        unclaimed = "".join(lines_until(process, "watching"))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "plain: 3 of 3 as expected" in said
+    assert re.search(r"^plain\n  at_most_once +proved", said, re.MULTILINE), said
+    assert "plain: no verdict on its at_most_once: the link `plain to quick` has no `expect proved`" in unclaimed

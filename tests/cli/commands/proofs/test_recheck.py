@@ -129,3 +129,37 @@ def test_a_place_that_is_taken_is_refused_before_anything_is_proved(thence: Then
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     assert thence("prove", "execution", "--certificate", str(tmp_path)).rejects("something else in it")
     assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
+
+
+OF_MUTANTS = """
+machine plain:
+  transition causal_send(m): pass
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove no_creation
+
+mutant not_sent of plain:
+  transition deliver(m):
+    require not delivered(m)
+  expect refuted no_creation
+
+mutant twice of plain:
+  transition deliver(m):
+    require sent(m)
+  expect refuted at_most_once
+"""
+
+
+def test_a_statement_of_a_mutant_is_not_shown_as_one_of_its_subject(thence: Thence, tmp_path: Path) -> None:
+    source, certificate = tmp_path / "plain.thence", tmp_path / "certificate"
+    source.write_text(OF_MUTANTS, encoding="utf-8")
+    assert thence("prove", str(source), "not_sent", "twice", "--certificate", str(certificate)).code == 0
+    ran = thence("recheck", str(certificate))
+    assert ran.code == 0
+    rows = ran.out[ran.out.index("mutants of plain") :].splitlines()[1:3]
+    assert [(row.split()[0], row.split()[-1]) for row in rows] == [
+        ("not_sent", "no_creation"),
+        ("twice", "at_most_once"),
+    ]
+    explained = thence("recheck", str(certificate), "-vv").out
+    assert "plain/not_sent" in explained and "plain/twice" in explained

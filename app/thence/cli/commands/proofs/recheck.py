@@ -108,6 +108,7 @@ def _result(confirmation: Confirmation, found: Recheck) -> Result:
         "proof_objects": confirmation.proofs_checked,
         "certified_verdict": statement.verdict.value,
         "certified_level": statement.level.name,
+        **({"mutant": statement.name.partition(": ")[0]} if statement.kind == "mutant" else {}),
     }
     reasons = list(confirmation.reasons)
     if confirmation.verdict is Verdict.UNKNOWN:

@@ -170,8 +170,6 @@ def _result(drive: Drive, cell: Cell) -> Result:
     }
     if cell.whole is not None:
         facts["coverage"] = cell.whole.coverage.to_json()
-    if cell.bound is not None:
-        facts["failure_rate_bound"] = rounded(cell.bound)
     worst = cell.worst
     if worst is not None:
         recorded = RecordedCase(
@@ -185,6 +183,8 @@ def _result(drive: Drive, cell: Cell) -> Result:
     unknown = "" if failed else undecided if cell.undecided else cell.vacuous
     if unknown:
         facts["unknown"] = unknown
+    elif cell.bound is not None:
+        facts["failure_rate_bound"] = rounded(cell.bound)
     verdict = Verdict.REFUTED if failed else Verdict.UNKNOWN if unknown else Verdict.TESTED
     return Result(
         f"{cell.assumption.name}, {cell.delivery}", "conform", drive.name,

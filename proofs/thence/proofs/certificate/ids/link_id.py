@@ -16,7 +16,7 @@ from typing import get_args
 from thence.dsl import ir
 from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.ir.types import Type
-from thence.proofs.certificate.ids.statement_id import Form, digest, machine_form, machine_statement_id
+from thence.proofs.certificate.ids.statement_id import Form, awaited_form, digest, machine_form, machine_statement_id
 
 _UNTOLD = frozenset({"span", "label", "doc"})
 
@@ -38,7 +38,8 @@ def progress_id(link: ir.Link) -> str:
     assert link.delivered_by is not None
     parts = {"link": link_id(link), "machine": machine_statement_id(link.machine, link.delivered_by)}
     fairness: Form = ["weakly" if link.protocol.weakly else "strongly", *sorted(link.protocol.fairness)]
-    return digest({"progress": parts, "fairness": fairness})
+    waits_for = awaited_form(link.machine, link.delivered_by)
+    return digest({"progress": parts, "fairness": fairness, "waits for": waits_for})
 
 
 def carried_id(link: ir.Link, machine: ir.Machine, name: str, own: str) -> str:

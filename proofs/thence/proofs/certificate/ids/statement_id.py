@@ -107,6 +107,17 @@ def goal_form(machine: ir.Machine, name: str) -> Form:
     return ["always", term(formula.body, {})]
 
 
+def awaited_form(machine: ir.Machine, name: str) -> Form:
+    """The steps that an `eventually` waits for, and while what. A proof of it chooses them; progress is about them."""
+    (statement,) = (each for each in machine.eventually if each.name == name)
+    return _sorted(_step(each, _bound(statement.parameters)) for each in statement.steps)
+
+
+def _step(step: ir.HelpStep, outer: Mapping[str, int]) -> Form:
+    bound = _bound(step.variables, outer)
+    return [step.transition, _types(step.variables), term(step.arguments, bound), term(step.left, bound)]
+
+
 def term(node: object, bound: Mapping[str, int]) -> Form:
     """A formula or term; a bound variable is the number of its binder, counted from the outside."""
     match node:

@@ -76,6 +76,14 @@ def carried(links: Iterable[ir.Link], names: Sequence[str], proofs: Sequence[Pro
                 yield _proof(link, name, [found[key] for key in keys])
 
 
+def by_its_link(links: Sequence[ir.Link], names: Sequence[str], proofs: Sequence[Proof]) -> Iterator[Proof]:
+    """The same, but each property once: by the link that speaks for it, though the protocol may have it by others."""
+    for each in carried(links, names, proofs):
+        link = carrying(links, each.result.subject, each.result.name)
+        if link is not None and each.result.facts["link"] == link.name:
+            yield each
+
+
 def _proof(link: ir.Link, name: str, parts: Sequence[Proof]) -> Proof:
     """The proof that the protocol has the property, from those of the machine, the link, and its progress."""
     protocol, machine = link.protocol.name, link.machine.name

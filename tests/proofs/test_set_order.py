@@ -19,7 +19,7 @@ from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Engine
 from thence.proofs.scopes.scopes import Options, explore_scope
 
-CASE = Path(__file__).parents[1] / "scopes" / "cases" / "set_order.thence"
+CASE = Path(__file__).parent / "scopes" / "cases" / "set_order.thence"
 
 KEEPS = """
 protocol keeps:
