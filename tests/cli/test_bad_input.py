@@ -237,6 +237,40 @@ def test_no_folder_for_temporary_files(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err == said
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, "Too many open files"),
+        OSError(errno.EMFILE, "Too many open files", "there.py"),
+        BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"),
+        RuntimeError("can't start new thread"),
+    ],
+    ids=["files", "files, by a file's name", "processes", "threads"],
+)
+def test_a_system_that_gives_no_more(capsys: pytest.CaptureFixture[str], error: Exception) -> None:
+    """Neither the input nor Thence is at fault: the outcome is unknown."""
+
+    def body(_session: Session) -> Output:
+        raise error
+
+    with pytest.raises(SystemExit) as ended:
+        run_command("prove", False, body)
+    assert ended.value.code == 3
+    said = capsys.readouterr().err
+    assert said.startswith("thence prove: the system gives no more") and said.count("\n") == 1
+
+
+def test_too_few_open_files(command: list[str], tmp_path: Path) -> None:
+    """Solvers cannot be started."""
+    limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (10, 10))
+    done = subprocess.run(
+        [*command, "prove", "synchronous", "--no-cache"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        timeout=100, preexec_fn=limit,
+    )  # fmt: skip
+    assert done.returncode == 3, done
+    assert done.stderr == "thence prove: the system gives no more: Too many open files\n"
+
+
 def test_broken_pipe(command: list[str]) -> None:
     process = subprocess.Popen(
         [*command, "run", "cykas", "--sends", "50", "--steps", "900"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

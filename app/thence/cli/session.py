@@ -33,6 +33,12 @@ _UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOENT)
 """Errors of writing that need not name a file: a full disk, a quota, no folder for temporary files."""
 
+_NO_THREAD = "can't start new thread"
+"""What Python says where the system gives no more threads."""
+
+_NO_MORE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+"""Errors of a system that gives no more open files, processes or memory, whatever file they name."""
+
 
 @dataclass(slots=True)
 class Session:
@@ -116,6 +122,10 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
     except MemoryError:
         return Failure("out of memory", UNKNOWN)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_MORE:
+            return Failure(f"the system gives no more: {error.strerror}", UNKNOWN)
+        if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+            return Failure("the system gives no more threads", UNKNOWN)
         if isinstance(error, OSError) and error.filename is not None:
             return Failure(f"{error.filename}: {error.strerror or error}", BAD_INPUT)
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
