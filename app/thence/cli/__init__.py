@@ -1,5 +1,7 @@
 """The command line, `thence`."""
 
+import traceback
+
 from thence.cli.interrupts import interruptible, is_over, is_writing
 from thence.cli.output import UNKNOWN
 from thence.cli.streams import open_closed_streams
@@ -18,6 +20,10 @@ def main() -> None:
         except SystemExit as end:
             is_over(end.code if isinstance(end.code, int) else 0 if end.code is None else 1)
             raise
+        except Exception:  # nothing is known: not the exit code 1, which is of a refutation
+            traceback.print_exc()
+            is_over(UNKNOWN)
+            raise SystemExit(UNKNOWN) from None
         except KeyboardInterrupt:  # after all others
             is_over(UNKNOWN)
             raise SystemExit(UNKNOWN) from None
