@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -83,7 +84,7 @@ def in_process(arguments: Sequence[str], cwd: Path) -> Ran:
     """Calls the entry point as the installed script does, and leaves this process as it was."""
     with tempfile.TemporaryDirectory(prefix="thence-streams-") as folder:
         out, err = Path(folder) / "out", Path(folder) / "err"
-        with streams_to(out, err), as_a_script(arguments, cwd):
+        with streams_to(out, err), signals_as_before(), as_a_script(arguments, cwd):
             code = exit_code(main)
         return Ran(code, out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"))
 
@@ -101,6 +102,17 @@ def exit_code(function: Callable[[], None]) -> int:
         traceback.print_exc()
         return 1
     return 0
+
+
+@contextmanager
+def signals_as_before() -> Iterator[None]:
+    """Puts back what the signals do, which the command leaves to itself until its process ends."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,19 @@ from thence.cli.output import Output
 from thence.cli.session import Session, run_command
 
 Thence = Callable[..., Any]
+
+FAILING_IMPORT = """
+import sys
+from thence.cli import main
+
+class Failing:
+    def find_spec(self, name, *about):
+        if name == "thence.cli.commands.code.mutate":
+            raise {error}
+
+sys.meta_path.insert(0, Failing())
+main()
+"""
 
 FILE_COMMANDS = [["check"], ["fmt"], ["run"], ["explore"], ["prove"]]
 
@@ -235,6 +249,71 @@ def test_no_folder_for_temporary_files(capsys: pytest.CaptureFixture[str]) -> No
     assert ended.value.code == 2
     said = "thence conform: a file cannot be written: No usable temporary directory found in ['/tmp']\n"
     assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, "Too many open files"),
+        OSError(errno.EMFILE, "Too many open files", "there.py"),
+        BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"),
+        RuntimeError("can't start new thread"),
+    ],
+    ids=["files", "files, by a file's name", "processes", "threads"],
+)
+def test_a_system_that_gives_no_more(capsys: pytest.CaptureFixture[str], error: Exception) -> None:
+    """Neither the input nor Thence is at fault: the outcome is unknown."""
+
+    def body(_session: Session) -> Output:
+        raise error
+
+    with pytest.raises(SystemExit) as ended:
+        run_command("prove", False, body)
+    assert ended.value.code == 3
+    said = capsys.readouterr().err
+    assert said.startswith("thence prove: the system gives no more") and said.count("\n") == 1
+
+
+def test_too_few_open_files(command: list[str], tmp_path: Path) -> None:
+    """Solvers cannot be started."""
+    limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (10, 10))
+    done = subprocess.run(
+        [*command, "prove", "synchronous", "--no-cache"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        timeout=100, preexec_fn=limit,
+    )  # fmt: skip
+    assert done.returncode == 3, done
+    assert done.stderr == "thence prove: the system gives no more: Too many open files\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("MemoryError()", "out of memory"),
+        ("OSError('lib.so: failed to map segment')", "a library cannot be loaded: lib.so: failed to map segment"),
+        ("OSError(24, 'Too many open files')", "the system gives no more: Too many open files"),
+        ("ImportError('lib.so: failed to map segment')", "a defect of thence itself, please report it: "),
+    ],
+    ids=["memory", "library", "files", "import"],
+)
+def test_code_that_cannot_be_loaded(tmp_path: Path, error: str, said: str) -> None:
+    """Nothing is known then, so it is no refutation (exit code 1), nor is the output at fault."""
+    script = FAILING_IMPORT.format(error=error)
+    done = subprocess.run(
+        [sys.executable, "-c", script, "mutate", "fifo", "--json"], cwd=tmp_path, capture_output=True, text=True,
+        check=False, timeout=100,
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["exit"], found["results"]) == (3, 3, [])
+    assert found["error"].startswith(said)
+
+
+def test_a_command_line_that_cannot_be_loaded(tmp_path: Path) -> None:
+    script = FAILING_IMPORT.format(error="MemoryError()").replace("thence.cli.commands.code.mutate", "thence.cli.app")
+    done = subprocess.run(
+        [sys.executable, "-c", script, "mutate", "fifo"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 3 and done.stdout == "" and "MemoryError" in done.stderr
 
 
 def test_broken_pipe(command: list[str]) -> None:

@@ -67,6 +67,24 @@ threading.Timer = Signalled
 main()""",
 )
 
+AT_THE_END = """
+import atexit, os, sys
+from thence.cli import main
+
+when, number = sys.argv.pop(1), int(sys.argv.pop(1))
+
+def interrupt():
+    os.kill(os.getpid(), number)
+
+if when == "at exit":
+    atexit.register(interrupt)
+try:
+    main()
+finally:
+    if when == "after":
+        interrupt()
+"""
+
 AFTER_A_WHILE = """
 import os, sys, threading
 from thence.cli import main
@@ -129,6 +147,14 @@ def test_where_python_throws_exceptions_away(tmp_path: Path, number: signal.Sign
 def test_while_one_is_thrown_away(tmp_path: Path, number: signal.Signals) -> None:
     found = ended(WHILE_ONE_IS_THROWN_AWAY, ("2", str(int(number))), EXPLORE, tmp_path)
     assert (found["exit"], found["results"]) == (3, [])
+
+
+@pytest.mark.parametrize("when", ["after", "at exit"])
+@pytest.mark.parametrize("number", SIGNALS, ids=str)
+def test_after_the_output(tmp_path: Path, number: signal.Signals, when: str) -> None:
+    """The process may not end by a signal while its output says otherwise."""
+    found = ended(AT_THE_END, (when, str(int(number))), ("explore", "fifo"), tmp_path)
+    assert found["exit"] == 0 and found["results"]
 
 
 @pytest.mark.long(but=("explore-0",))

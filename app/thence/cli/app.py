@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Annotated, Any, NoReturn, Optional
@@ -10,7 +11,7 @@ import typer
 import typer.completion
 
 from thence.cli.lazy import LazyGroup, UsageError, lazy_commands, lazy_group
-from thence.cli.session import fail_interrupted, fail_unwritten, fail_usage
+from thence.cli.session import fail_interrupted, fail_loading, fail_unwritten, fail_usage
 from thence.cli.texts import spare_conversion
 from thence.spec.user_error import UserError
 
@@ -182,7 +183,11 @@ def run() -> None:
     except UserError as error:  # by the import of a command: a package that it needs is not there
         fail_usage(_named(), "--json" in sys.argv, str(error))
     except OSError as error:
-        fail_unwritten(_named(), error)
+        if error.filename is None and error.errno not in (None, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            fail_unwritten(_named(), error)
+        fail_loading(_named(), "--json" in sys.argv, error)
+    except (MemoryError, ImportError) as error:
+        fail_loading(_named(), "--json" in sys.argv, error)
     sys.exit(ended)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from thence.cli.output import BadInput, Output
+from thence.cli.output import BadInput, Output, uncertified
 from thence.cli.proof_checker import CheckerMissing, find_checker
 from thence.cli.session import Session
 from thence.dsl import ir
@@ -53,7 +53,10 @@ def certify(
     options: Options,
     output: Output,
 ) -> Output:
-    """Writes the certificate of the proofs; the output with its levels, and with the place of the certificate."""
+    """Writes the certificate of the proofs; the output with its levels, and with the place of the certificate.
+
+    After Ctrl-C the output is that of the proofs alone.
+    """
     loaded = load(proved.file)
     if loaded.specification != proved.specification:
         raise BadInput(f"{proved.file} was changed while it was proved")
@@ -63,6 +66,8 @@ def certify(
         write(made, Path(request.directory))
     except NotCertified as fault:
         raise BadInput(f"no certificate: {fault}") from fault
+    except KeyboardInterrupt:
+        return uncertified(output)
     levels = {statement.key: statement.level for statement in made.manifest.statements}
     results = tuple(
         replace(result, level=levels.get((result.kind, result.subject, result.name), result.level))

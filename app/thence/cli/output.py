@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from thence.spec.user_error import UserError
@@ -61,3 +61,17 @@ class Output:
         from thence.spec.verdict import exit_code
 
         return exit_code(self.results)
+
+
+def exit_incomplete(results: Iterable[Result]) -> int:
+    """The exit code of a command that ends before all is done: unknown, unless there is a surprise already."""
+    from thence.spec.verdict import exit_code
+
+    return exit_code(results) or UNKNOWN
+
+
+def uncertified(output: Output) -> Output:
+    """The output of what was shown, where Ctrl-C came while the certificate of that was made."""
+    said = "interrupted: incomplete, there is no certificate\n"
+    code = exit_incomplete(output.results)
+    return replace(output, notes=output.notes + said, fields={**output.fields, "complete": False}, exit=code)

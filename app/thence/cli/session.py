@@ -33,6 +33,12 @@ _UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENOENT)
 """Errors of writing that need not name a file: a full disk, a quota, no folder for temporary files."""
 
+_NO_THREAD = "can't start new thread"
+"""What Python says where the system gives no more threads."""
+
+_NO_MORE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+"""Errors of a system that gives no more open files, processes or memory, whatever file they name."""
+
 
 @dataclass(slots=True)
 class Session:
@@ -113,16 +119,28 @@ def _outcome(session: Session, body: Callable[[Session], Output]) -> Output | Fa
         return _rejection(error) or Failure(str(error), BAD_INPUT)
     except KeyboardInterrupt:
         return _NOTHING_FINISHED
-    except MemoryError:
-        return Failure("out of memory", UNKNOWN)
     except Exception as error:
-        if isinstance(error, OSError) and error.filename is not None:
+        return _failure(error)
+
+
+def _failure(error: Exception) -> Failure:
+    """What is said of an error that is none of the user's text."""
+    match error:
+        case MemoryError():
+            return Failure("out of memory", UNKNOWN)
+        case RuntimeError() if str(error) == _NO_THREAD:
+            return Failure("the system gives no more threads", UNKNOWN)
+        case OSError() if error.errno in _NO_MORE:
+            return Failure(f"the system gives no more: {error.strerror}", UNKNOWN)
+        case OSError() if error.filename is not None:
             return Failure(f"{error.filename}: {error.strerror or error}", BAD_INPUT)
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        case OSError() if error.errno in _NO_ROOM:
             return Failure(f"a file cannot be written: {error.strerror or error}", BAD_INPUT)
-        with suppress(ValueError, AttributeError, OSError):  # Code under test may have closed the stream.
-            traceback.print_exc()
-        return Failure(f"a defect of thence itself, please report it: {type(error).__name__}: {error}", UNKNOWN)
+        case OSError() if error.errno is None and error.args:  # as ctypes has it
+            return Failure(f"a library cannot be loaded: {error}", UNKNOWN)
+    with suppress(ValueError, AttributeError, OSError):  # Code under test may have closed the stream.
+        traceback.print_exception(error)
+    return Failure(f"a defect of thence itself, please report it: {type(error).__name__}: {error}", UNKNOWN)
 
 
 def _rejection(error: UserError) -> Output | None:
@@ -152,6 +170,11 @@ def fail_interrupted(name: str, json_output: bool) -> NoReturn:
 def fail_usage(name: str, json_output: bool, message: str) -> NoReturn:
     """Ends a command whose command line is wrong, before it runs."""
     _finish(Session(name, json_output), Failure(message, BAD_INPUT))
+
+
+def fail_loading(name: str, json_output: bool, error: Exception) -> NoReturn:
+    """Ends a command whose code cannot be loaded, so that nothing can be said. The exit code is never 1."""
+    _finish(Session(name, json_output), _failure(error))
 
 
 def _finish(session: Session, found: Output | Failure) -> NoReturn:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from thence.conformance.implementations import SHIPPED
+from thence.conformance.mutation import lanes
 from thence.conformance.mutation.edits import Edit
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.lanes import mutate_all
 from thence.conformance.mutation.mutants import Mutant
-from thence.conformance.mutation.run import Limits, kept
+from thence.conformance.mutation.run import Limits, Score, kept, mutate
 from thence.conformance.mutation.store import Store
-from thence.conformance.mutation.subjects import context_of, library_subjects, subjects_of
+from thence.conformance.mutation.subjects import Subject, context_of, library_subjects, subjects_of
 from thence.conformance.systems.subject import load_subject
 from thence.dsl.load import load
 from thence.dsl.text.syntax import Span
@@ -97,6 +101,24 @@ def test_a_fault_of_a_lane_is_the_callers(tmp_path: Path) -> None:
     (tmp_path / "results").touch()
     with pytest.raises(OSError, match="results"):
         mutate_all(subjects, Limits(jobs=2, mutants=1), lambda *_: None, tmp_path / "results")
+
+
+def test_a_lane_that_is_killed_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "told.thence"
+    file.write_text(TEXT, encoding="utf-8")
+    specification = load(str(file)).specification
+    assert specification is not None
+    subjects = subjects_of(str(file), specification, None)
+
+    def killed(subject: Subject, *given: Any) -> Score:
+        if subject.name == "told":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return mutate(subject, *given)
+
+    monkeypatch.setattr(lanes, "mutate", killed)
+    some, why = mutate_all(subjects, Limits(jobs=2, mutants=1), lambda *_: None)
+    assert [(score.subject, len(score.judged)) for score in some] == [("other", 1)]
+    assert why == "told: the process ended by itself: out of memory, or killed"
 
 
 def test_the_library_has_each_protocol_once() -> None:

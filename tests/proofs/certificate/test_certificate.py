@@ -205,6 +205,29 @@ def test_another_certificate_in_its_place_is_replaced_and_nothing_else_is(spread
     assert read(tmp_path / "empty").faults == ()
 
 
+@pytest.mark.parametrize("at", [1, 2])
+def test_an_interrupt_while_one_is_replaced_leaves_the_old_one(
+    spread: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Ctrl-C comes just before the first or the second of two renamings."""
+    made = Certificate(manifest=None, files={each: (spread / each).read_bytes() for each in files_of(spread)})  # type: ignore[arg-type]
+    place = tmp_path / "place"
+    write(made, place)
+    rename, calls = Path.rename, list[Path]()
+
+    def interrupted(path: Path, target: Path) -> Path:
+        calls.append(path)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(made, place)
+    assert read(place).faults == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["place"]
+
+
 def files_of(directory: Path) -> list[str]:
     return [path.relative_to(directory).as_posix() for path in sorted(directory.rglob("*")) if path.is_file()]
 

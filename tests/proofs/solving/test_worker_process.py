@@ -2,12 +2,55 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
 from itertools import combinations, count
+from pathlib import Path
 
 import pytest
 
 from thence.proofs.solving.worker_process import WorkerLate, WorkerProcess, clock_of
+
+ASKING = """
+import sys
+from thence.proofs.solving.worker_process import WorkerProcess
+
+names = [[f"p{pigeon}_{hole}" for hole in range(13)] for pigeon in range(14)]
+texts = [f"(or {' '.join(row)})" for row in names]
+texts += [
+    f"(not (and {one[hole]} {other[hole]}))"
+    for hole in range(13) for at, one in enumerate(names) for other in names[:at]
+]
+worker = WorkerProcess("thence.proofs.infer.finite_worker")
+constants = {name: "Bool" for row in names for name in row}
+worker.ask({"solver": 1, "constants": constants, "assertions": []}, 60.0)
+print(worker.pid, flush=True)
+asked = {"solver": 1, "constants": {}, "assertions": texts, "assume": [], "values": [], "timeout_ms": 600_000}
+worker.ask(asked, 600.0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux ends it")
+def test_a_process_at_work_ends_with_one_that_is_killed() -> None:
+    with subprocess.Popen((sys.executable, "-c", ASKING), stdout=subprocess.PIPE, text=True) as asking:
+        assert asking.stdout is not None
+        solver = Path("/proc") / asking.stdout.readline().strip()
+        assert "finite_worker" in (solver / "cmdline").read_text()
+        time.sleep(1)  # it is at the question
+        asking.kill()
+    end = time.monotonic() + 20
+    while is_there(solver):
+        assert time.monotonic() < end, "it is left"
+        time.sleep(0.05)
+
+
+def is_there(process: Path) -> bool:
+    """Whether it is there, and is not only waited for."""
+    try:
+        return "\nState:\tZ" not in (process / "status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_a_question_is_late_once_the_time_of_the_asker_is_over() -> None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from thence.conformance.mutation.run import Limits, Progress, Score, mutants_of, mutate
 from thence.conformance.mutation.subjects import Subject
-from thence.conformance.tasks.lanes import run_lanes
+from thence.conformance.tasks.lanes import LaneLost, run_lanes
 from thence.conformance.tasks.running import INTERRUPTED
 
 _Told: TypeAlias = tuple[str, int, int]
@@ -23,7 +23,8 @@ _Told: TypeAlias = tuple[str, int, int]
 def mutate_all(
     subjects: Sequence[Subject], limits: Limits, progress: Progress, folder: Path | None = None
 ) -> tuple[list[Score], str]:
-    """The scores, in the subjects' order, and why some are not there: the caller is interrupted. Empty: all are.
+    """The scores, in the subjects' order, and why some are not there: the caller is interrupted, or a process was
+    killed. Empty: all are.
 
     Raises: as `mutate`.
     """
@@ -34,15 +35,27 @@ def mutate_all(
         return [score], INTERRUPTED if score.why_incomplete == INTERRUPTED else ""
     largest_first = sorted(range(len(subjects)), key=lambda number: -len(mutants_of(subjects[number])[0]))
     done: dict[int, Score] = {}
+    lost: list[int] = []
 
     def work(number: int, tell: Callable[[_Told], None]) -> Score:
         return mutate(subjects[number], each, lambda *told: tell(told), folder)
 
     def take(number: int, outcome: Score | Exception) -> None:
-        if isinstance(outcome, Exception):
+        if isinstance(outcome, LaneLost):
+            lost.append(number)
+        elif isinstance(outcome, Exception):
             raise outcome
-        done[number] = outcome
+        else:
+            done[number] = outcome
 
     interrupted = run_lanes(largest_first, work, lanes, lambda _, told: progress(*told), take)
     interrupted |= any(score.why_incomplete == INTERRUPTED for score in done.values())
-    return [done[number] for number in sorted(done)], INTERRUPTED if interrupted else ""
+    names = ", ".join(subjects[number].name for number in sorted(lost))
+    why = (
+        INTERRUPTED
+        if interrupted
+        else f"{names}: the process ended by itself: out of memory, or killed"
+        if lost
+        else ""
+    )
+    return [done[number] for number in sorted(done)], why

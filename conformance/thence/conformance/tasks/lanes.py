@@ -23,6 +23,10 @@ M = TypeVar("M")
 R = TypeVar("R")
 
 
+class LaneLost(RuntimeError):
+    """The process of a task ended without a result: it was killed, or a library of it crashed."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Told(Generic[M]):
     """How far a task is."""
@@ -50,8 +54,8 @@ def run_lanes(
     Args:
         work: does a task, and gives its second argument what `told` is to get. Messages and results are pickled.
         told: is given each message, with its task.
-        done: is given each task with its result, or with the error of the task or of its process. A task without a
-            result, since it was interrupted, is never given.
+        done: is given each task with its result, or with its error, which is LaneLost where its process ended. A task
+            without a result, since it was interrupted, is never given.
 
     Raises: whatever `told` and `done` raise; the tasks that have begun are given up.
     """
@@ -122,7 +126,7 @@ def _take(
     try:
         said = pipe.recv()
     except (EOFError, OSError):
-        said = _Over(RuntimeError("its process ended by itself"))
+        said = _Over(LaneLost("its process ended by itself"))
     if isinstance(said, _Told):
         told(task, said.message)
         return

@@ -36,10 +36,12 @@ def write_files(files: Mapping[str, bytes], directory: Path, is_own: Callable[[P
         if target.exists():
             target.rename(old)
         draft.rename(target)
-    except OSError as error:
+    except BaseException as error:
         if old.exists() and not target.exists():
             old.rename(target)
-        raise NotCertified(f"{directory} cannot be written: {error.strerror or error}") from error
+        if isinstance(error, OSError):
+            raise NotCertified(f"{directory} cannot be written: {error.strerror or error}") from error
+        raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)

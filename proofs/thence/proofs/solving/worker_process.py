@@ -38,11 +38,15 @@ class WorkerLate(Exception):
 
 
 class WorkerProcess:
-    """One process. Not shared between threads, apart from `kill`, and `processor_s`, which any thread may read."""
+    """One process, which ends with the thread that starts it (on Linux), so that none is left where Thence is killed.
+
+    Not shared between threads, apart from `kill`, and `processor_s`, which any thread may read.
+    """
 
     def __init__(self, module: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module],  # no module of the folder that the user is in
+            # `-P`: no module of the folder that the user is in
+            [sys.executable, "-P", "-m", "thence.spec.parent_process", str(os.getpid()), module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -260,6 +260,46 @@ def test_an_interrupt_says_what_was_proved(command: list[str], plain: Path) -> N
     assert "no_creation" in out and "proved" in out
 
 
+@pytest.mark.parametrize("words", [("prove",), ("bmc", "--depth", "2")], ids=["prove", "bmc"])
+def test_an_interrupt_after_a_refutation_is_no_mere_unknown(
+    thence: Thence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Ctrl-C comes before the second machine. Of the first one it is known that a statement is false."""
+    from thence.cli.commands.proofs import bmc
+    from thence.proofs import prove
+
+    stated = PLAIN[: PLAIN.index("  invariant")]
+    machine = f"{stated}  invariant unsent: forall m. not network_sent(m)\n"
+    (tmp_path / "two.thence").write_text(f"{machine}\n{machine.replace('plain', 'second')}")
+    place, name = (prove, "prove_machine") if words == ("prove",) else (bmc, "_of_machine")
+    wrapped, calls = getattr(place, name), list[None]()
+
+    def interrupted(*given: Any, **named: Any) -> Any:
+        calls.append(None)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return wrapped(*given, **named)
+
+    monkeypatch.setattr(place, name, interrupted)
+    ran = thence(words[0], "two.thence", *words[1:], "--json")
+    assert ran.code == 1 and ran.object["complete"] is False
+    assert "refuted" in [result["verdict"] for result in ran.object["results"]]
+
+
+def test_an_interrupt_while_a_certificate_is_made_loses_no_proof(
+    thence: Thence, plain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from thence.cli import certificates
+
+    def interrupt(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(certificates, "certificate", interrupt)
+    ran = thence("prove", plain, "no_creation", "--certificate", "there", "--json")
+    assert ran.code == 3 and ran.object["complete"] is False
+    assert [result["verdict"] for result in ran.object["results"]] == ["proved"]
+
+
 def test_the_obligation_being_solved_is_on_the_terminal(command: list[str], tmp_path: Path) -> None:
     import pty
 

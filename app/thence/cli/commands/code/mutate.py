@@ -12,7 +12,7 @@ import typer
 from thence.api.driving import links_given
 from thence.api.pools import open_spark
 from thence.cli.options import Json, Verbose
-from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.output import BadInput, Output, exit_incomplete
 from thence.cli.session import Session, folder_for, run_command, write_text
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
@@ -156,7 +156,7 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     whole = {} if len(scores) == 1 else {"score": _rounded(score_of(scores))}
     asked = request.file is not None
     fields = {**whole, "complete": not why}
-    return Output(found, text=text, fields=fields, exit=UNKNOWN if why else None, asked=asked)
+    return Output(found, text=text, fields=fields, exit=exit_incomplete(found) if why else None, asked=asked)
 
 
 def _subjects(request: MutateRequest, file: str) -> list[Subject]:

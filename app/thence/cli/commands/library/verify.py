@@ -17,7 +17,7 @@ import typer
 from thence.api.pools import open_spark, require_spark
 from thence.api.verifying import Task, implemented, run_task, tasks_of
 from thence.cli.options import Json, Seed, Verbose
-from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
+from thence.cli.output import BadInput, Output, exit_incomplete
 from thence.cli.readers.progress import UNLIKE
 from thence.cli.session import Session, check_writable, folder_for, run_command, write_text
 from thence.conformance.extras import ExtraMissing
@@ -29,7 +29,7 @@ from thence.conformance.tasks.running import INTERRUPTED, run_tasks
 from thence.dsl.load import Loaded, library, load
 from thence.dsl.text.diagnostics import nearest
 from thence.spec.user_error import UserError
-from thence.spec.verdict import Kind, Level, Result, Verdict, exit_code
+from thence.spec.verdict import Kind, Level, Result, Verdict
 from thence.spec.words import counted
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def _pool(master: str | None) -> Iterator[tuple[TaskPool, Cluster | None]]:
 
 def _exit(results: Sequence[Result], *, complete: bool) -> int | None:
     """A run that was not finished is unknown, unless a refutation is known already."""
-    return None if complete or exit_code(results) == REFUTED else UNKNOWN
+    return None if complete else exit_incomplete(results)
 
 
 def _refuse_silent(silent: Sequence[Path], chosen: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from thence.api.targets import Choice, Target, targets
 from thence.cli.options import File, Json, ScopeName, Seed, Sends, Verbose
-from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.output import BadInput, Output, exit_incomplete
 from thence.cli.session import Session, run_command
 from thence.dsl import ir
 from thence.dsl.find import known, mutants_named, specification
@@ -107,7 +107,7 @@ def _searched(session: Session, request: BmcRequest) -> Output:
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
         said = "interrupted: incomplete, this was finished\n"
-        return Output(tuple(results), notes=said, fields={"complete": False}, exit=UNKNOWN)
+        return Output(tuple(results), notes=said, fields={"complete": False}, exit=exit_incomplete(results))
     if not results:
         raise BadInput(
             f"{request.file} has nothing that bmc could look at: no protocol, and no machine with a statement"

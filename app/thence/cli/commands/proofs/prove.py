@@ -13,7 +13,7 @@ from thence.api.proving import Proofs, cache_directory, provable, proved, timeou
 from thence.cli.certificates import CertificateRequest, Proved, certify
 from thence.cli.fragments import fragments_text
 from thence.cli.options import File, Json, Seed, Verbose
-from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.output import BadInput, Output, exit_incomplete
 from thence.cli.session import Session, run_command
 from thence.cli.watching import watch as watch_file
 from thence.dsl import ir
@@ -119,7 +119,8 @@ def _proved(session: Session, request: ProveRequest) -> Output:
     if not made.complete:
         text = f"interrupted{_where(last)}: incomplete, this was finished\n"
         fields = {"complete": False, **_cache_facts(made, options)}
-        return Output(made.statements, notes=text, fields=fields, exit=UNKNOWN, files=_files(request, made))
+        code = exit_incomplete(made.statements)
+        return Output(made.statements, notes=text, fields=fields, exit=code, files=_files(request, made))
     placed = fragments_text(made.statements) if request.fragment else ""
     output = Output(
         made.statements,

@@ -14,11 +14,10 @@ from thence.api.exploring import ANY_NUMBER, Exploration, Manner, explored
 from thence.api.targets import Choice, targets
 from thence.cli.counterexamples import Drawing, Files, without_packet_rows, write_first
 from thence.cli.options import File, Json, MutantName, NoPackets, Processes, ScopeName, Sends, SettingTexts, Verbose
-from thence.cli.output import BAD_INPUT, REFUTED, UNKNOWN, Output
+from thence.cli.output import BAD_INPUT, Output, exit_incomplete, uncertified
 from thence.cli.reducing import reductions_text
 from thence.cli.session import Session, run_command
 from thence.proofs.explore.exploration import Progress
-from thence.spec.verdict import exit_code
 from thence.spec.words import counted
 
 
@@ -156,7 +155,10 @@ def _explored(
 
 def _certified(output: Output, closed: ClosedSet, found: Exploration) -> Output:
     """The output with what became of the closed set; without one, the exit code is not 0."""
-    made = closed.made(found)
+    try:
+        made = closed.made(found)
+    except KeyboardInterrupt:
+        return uncertified(output)
     if isinstance(made, str):
         said = f"no certificate: {made}"
         fields = {**output.fields, "notes": [said]}
@@ -177,5 +179,5 @@ def _output(found: Exploration) -> Output:
         return Output(found.statements, notes=notes)
     covered = max((result.facts["states"] for result in found.statements[-1:]), default=0)
     said = f"incomplete: interrupted; the last exploration had covered {counted(covered, 'state')}\n"
-    code = REFUTED if exit_code(found) == REFUTED else UNKNOWN
+    code = exit_incomplete(found.statements)
     return Output(found.statements, notes=notes + said, fields={"complete": False}, exit=code)

@@ -10,7 +10,7 @@ from typing import Annotated, Optional
 import typer
 
 from thence.cli.options import Json
-from thence.cli.output import UNKNOWN, Output
+from thence.cli.output import Output, exit_incomplete
 from thence.cli.readers.colours import bare
 from thence.cli.readers.layout import Entry, laid_out, width_of, wrapped
 from thence.cli.session import Session, run_command
@@ -60,7 +60,8 @@ def _compared(session: Session, names: Sequence[str], as_markdown: bool) -> Outp
     if not complete:
         text += "incomplete: interrupted; these are the systems so far\n"
     fields = {} if complete else {"complete": False}
-    return Output(tuple(results), text=text, fields=fields, exit=None if complete else UNKNOWN, table=False)
+    code = None if complete else exit_incomplete(results)
+    return Output(tuple(results), text=text, fields=fields, exit=code, table=False)
 
 
 def _result(measured: Measured, cells: tuple[Compared, ...], seconds: float) -> Result:

@@ -25,7 +25,7 @@ from thence.cli.options import (
     TimeBudget,
     Verbose,
 )
-from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
+from thence.cli.output import BadInput, Output, exit_incomplete
 from thence.cli.reaching import withheld_text
 from thence.cli.readers.colours import bare
 from thence.cli.readers.layout import Entry, laid_out, width_of, wrapped
@@ -137,7 +137,7 @@ def tried_assumptions(session: Session, drive: Drive) -> Output:
     )
     code = None
     if interrupted:
-        code = REFUTED if any(not result.expected for result in results) else UNKNOWN
+        code = exit_incomplete(results)
     return Output(results, text=text, fields={"complete": not interrupted}, exit=code, table=False)
 
 
