@@ -64,16 +64,23 @@ def _stated(machine: ir.Machine) -> Iterator[ir.Expr]:
 def _causes(action: Action) -> Iterator[ir.Expr]:
     """What a transition leaves behind: some guards were true of some values of its parameters.
 
-    Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`.
+    Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`. Where the guards speak of q
+    alone, this says that there is such a q at all: `exists q. forall n. member(n, q) implies ready(n)`.
     """
     parts = [part for guard in action.guards for part in split(guard.body)]
+    written = {name for update in action.updates for part in _written(update) for name in free_locals(part)}
     positive = [part for part in parts if not isinstance(part, ir.Not)]
     for chosen in (*((part,) for part in positive), *combinations(positive, 2)):
         body = conj(chosen)
         used = [each for each in action.parameters if each.name in free_locals(body)]
         for hidden in used:
-            if isinstance(hidden.type, Sort) and len(used) > 1:
+            if isinstance(hidden.type, Sort) and (len(used) > 1 or hidden.name not in written):
                 yield exists((hidden,), body)
+
+
+def _written(update: ir.Update) -> Iterator[ir.Expr]:
+    yield from update.arguments
+    yield update.value
 
 
 def _blocks(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
