@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from thence.dsl import ir
 from thence.dsl.check.link import link_formulas
 from thence.dsl.load import load
-from thence.proofs.infer.links.candidates import Candidate, candidates
+from thence.proofs.infer.links.candidates import Candidate, candidates, pairs_of_scenes
 from thence.proofs.infer.links.sampling import LinkSamples
 
 LINKS = ["fifo", "synchronous", "mf", "rst", "tree", "ricart_agrawala", "two_phase_commit", "skeen"]
@@ -52,3 +54,24 @@ def test_fewer_choices_say_more_and_more_facts_do() -> None:
     assert few.says_more_than(many) and not many.says_more_than(few) and not few.says_more_than(few)
     weak, strong = (Candidate("", "", "", facts=frozenset(each)) for each in ("a", "ab"))
     assert strong.says_more_than(weak) and not weak.says_more_than(strong) and not few.says_more_than(weak)
+
+
+@pytest.mark.parametrize("name", ["two_phase_commit", "ricart_agrawala", "mf"])
+def test_pairs_are_of_facts_that_vary_and_differ(name: str) -> None:
+    """What is true, or false, of all that a scene is about makes no pair; of two facts that are the same, one does."""
+    link = link_of(name)
+    samples = LinkSamples(link)
+    samples.collect(0, lambda: None)
+
+    def true(texts: Sequence[str]) -> frozenset[str]:
+        bodies = link_formulas(link.protocol, link.machine, list(dict.fromkeys(texts)))
+        named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
+        return samples.true_of_all(named, lambda: None)[0]
+
+    pairs = pairs_of_scenes(link, true)
+    assert pairs and all(len(each.choices) == 2 for each in pairs)
+    alone = {each.prefix + fact for each in pairs for fact in each.choices}
+    assert not true([*alone])
+    both = [f"{each.prefix}({' iff '.join(sorted(each.choices))})" for each in pairs]
+    denied = [each for each in both if " not " not in each.replace(" not in ", " ") and "(not " not in each]
+    assert denied and not true(denied)

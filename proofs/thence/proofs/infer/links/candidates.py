@@ -83,14 +83,16 @@ def pairs_of_scenes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str
     """The clauses of rank 2: of two facts of a scene, one is true, or not.
 
     `true` says which of some formulas are so in all states. A fact of which that is known, or that is known to be the
-    same as one before it, makes no pairs: they would say nothing more.
+    same as one before it, makes no pairs: they would say nothing more. Variables of the protocol come before what the
+    machine says of the same: a clause about them alone rests on fewer others.
     """
     atoms, found = atoms_of(link), list[Candidate]()
     for scene in _wide(link, atoms):
-        said = dict.fromkeys((*atoms.plain(scene), *atoms.of_states(scene)))
+        said = dict.fromkeys((*atoms.of_states(scene), *atoms.plain(scene)))
         positive = [
             each for each in said if not each.startswith(("not ", "(")) and " != " not in each and " not " not in each
         ]
+        positive.sort(key=lambda each: "@" not in each)
         facts = _different(scene, positive, true)[:MOST_ATOMS]
         for one, other in combinations(facts, 2):
             for first, second in product((one, f"not {_closed(one)}"), (other, f"not {_closed(other)}")):
@@ -99,9 +101,7 @@ def pairs_of_scenes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str
     return _each_once(found)
 
 
-def _different(
-    scene: Scene, facts: Sequence[str], true: Callable[[Sequence[str]], frozenset[str]]
-) -> list[str]:
+def _different(scene: Scene, facts: Sequence[str], true: Callable[[Sequence[str]], frozenset[str]]) -> list[str]:
     """The facts that are true of some of what the scene is about and false of some, no two of them the same."""
     alone = {each: [scene.prefix + each, f"{scene.prefix}not {_closed(each)}"] for each in facts}
     known = true([text for both in alone.values() for text in both])
