@@ -82,9 +82,8 @@ def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
 def pairs_of_scenes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
     """The clauses of rank 2: of two facts of a scene, one is true, or not.
 
-    `true` says which of some formulas are so in all states. A fact of which that is known, or that is known to be the
-    same as one before it, makes no pairs: they would say nothing more. Variables of the protocol come before what the
-    machine says of the same: a clause about them alone rests on fewer others.
+    `true` says which of some formulas are so in all states: a fact of which that is known makes no pairs. Variables of
+    the protocol come before what the machine says of the same: a clause about them alone rests on fewer others.
     """
     atoms, found = atoms_of(link), list[Candidate]()
     for scene in _wide(link, atoms):
@@ -102,14 +101,34 @@ def pairs_of_scenes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str
 
 
 def _different(scene: Scene, facts: Sequence[str], true: Callable[[Sequence[str]], frozenset[str]]) -> list[str]:
-    """The facts that are true of some of what the scene is about and false of some, no two of them the same."""
+    """The facts that are true of some of what the scene is about and false of some.
+
+    What is said of a name is not said again of another one that is always equal. Of a variable and a relation that are
+    always the same of the same processes, one is left.
+    """
     alone = {each: [scene.prefix + each, f"{scene.prefix}not {_closed(each)}"] for each in facts}
     known = true([text for both in alone.values() for text in both])
-    varying = [each for each in facts if not known.intersection(alone[each])]
-    same = {pair: f"{scene.prefix}({_closed(pair[0])} iff {_closed(pair[1])})" for pair in combinations(varying, 2)}
+    again = {names[1] for each in facts if scene.prefix + each in known and (names := equal_names(each)) is not None}
+    varying = [
+        each
+        for each in facts
+        if not known.intersection(alone[each]) and not any(speaks_of(each, name) for name in again)
+    ]
+    told = {each: [term.text for term in scene.of(PROCESS) if speaks_of(each, term.text)] for each in varying}
+    same = {
+        (one, other): f"{scene.prefix}({_closed(one)} iff {_closed(other)})"
+        for one, other in combinations(varying, 2)
+        if told[one] == told[other] and ("@" in one) != ("@" in other)
+    }
     alike = true(list(same.values()))
-    again = {other for (_, other), text in same.items() if text in alike}
-    return [each for each in varying if each not in again]
+    gone = {other for (_, other), text in same.items() if text in alike}
+    return [each for each in varying if each not in gone]
+
+
+def equal_names(atom: str) -> tuple[str, str] | None:
+    """The two names of which an atom says that they are equal, if that is what it says."""
+    one, is_equality, other = atom.partition(" = ")
+    return (one, other) if is_equality and one.isidentifier() and other.isidentifier() else None
 
 
 def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:

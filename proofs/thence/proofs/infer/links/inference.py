@@ -26,6 +26,7 @@ from thence.proofs.infer.links.candidates import (
     Candidate,
     between_processes,
     candidates,
+    equal_names,
     pairs_of_scenes,
     with_name,
 )
@@ -328,7 +329,7 @@ class _Search:
         """The clauses without those that say the same as another one, since two names there are always of one process:
         where all packets go to the coordinator, as `q = coordinator` says, what is said of q is said of it."""
         for each in clauses:
-            if (names := _equal_names(each)) is not None:
+            if (names := equal_names(each.atom)) is not None:
                 self._alike.setdefault(each.prefix, []).append(names)
         texts = {each.text for each in clauses}
         return [
@@ -442,12 +443,6 @@ def _most(tried: Mapping[Candidate, ir.Expr]) -> dict[Candidate, ir.Expr]:
         groups.setdefault((each.label, each.prefix), []).append(each)
     strong = [each for each in tried if not any(one.says_more_than(each) for one in groups[each.label, each.prefix])]
     return {each: tried[each] for each in strong[:MOST]}
-
-
-def _equal_names(clause: Candidate) -> tuple[str, str] | None:
-    """The two names of which a clause says that they are equal, if that is what it says."""
-    one, is_equality, other = clause.atom.partition(" = ")
-    return (one, other) if is_equality and one.isidentifier() and other.isidentifier() else None
 
 
 def _all_of(clauses: Sequence[Candidate]) -> str:
