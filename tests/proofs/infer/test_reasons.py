@@ -47,6 +47,14 @@ def test_what_a_relation_says_of_fewer() -> None:
     assert not come_first(machine("lock_server"))
 
 
+def test_that_there_is_a_reason_of_which_a_guard_speaks_alone() -> None:
+    """What is committed was committed by some quorum; that some quorum is honest never changes, and says nothing."""
+    assert said("quorum_commit", "commit") == ["exists q. forall m. commits(m, q) implies ready(m)"]
+    assert "exists m. no(m)" in said("quorum_commit", "abort_at_once")
+    assert not any(each.startswith("exists n.") for each in said("quorum_commit", "get_ready"))
+    assert "exists m. honest(m)" not in said("echo_broadcast", "join")
+
+
 def test_somebody_along_the_way_of_a_token() -> None:
     there = said("dijkstra_ring", "pass_on")
     assert {"exists n. black(n) and n <= token()", "exists n. active(n) and token() < n"} <= {*there}

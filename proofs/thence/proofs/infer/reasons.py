@@ -38,7 +38,7 @@ CAUSAL = {"before", "hb", "past"}
 
 def reasons_of(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
     """All of them. Solvers find them hard."""
-    yield from _causes(action)
+    yield from _causes(action, machine)
     yield from _blocks(action, machine)
     yield from _shadows(action)
     yield from _impossible(action, machine)
@@ -61,19 +61,33 @@ def _stated(machine: ir.Machine) -> Iterator[ir.Expr]:
         yield each.body
 
 
-def _causes(action: Action) -> Iterator[ir.Expr]:
+def _causes(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
     """What a transition leaves behind: some guards were true of some values of its parameters.
 
-    Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`.
+    Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`. Where the guards speak of q
+    alone, this says that there is such a q at all, if that can change: `exists q. forall n. member(n, q) implies
+    ready(n)`.
     """
     parts = [part for guard in action.guards for part in split(guard.body)]
+    written = {name for update in action.updates for part in _written(update) for name in free_locals(part)}
+    changed = _changed(machine)
     positive = [part for part in parts if not isinstance(part, ir.Not)]
     for chosen in (*((part,) for part in positive), *combinations(positive, 2)):
         body = conj(chosen)
         used = [each for each in action.parameters if each.name in free_locals(body)]
         for hidden in used:
-            if isinstance(hidden.type, Sort) and len(used) > 1:
+            at_all = hidden.name not in written and bool(symbols_of(body) & changed)
+            if isinstance(hidden.type, Sort) and (len(used) > 1 or at_all):
                 yield exists((hidden,), body)
+
+
+def _changed(machine: ir.Machine) -> set[str]:
+    return set[str]().union(*(action.changed for action in actions(machine)))
+
+
+def _written(update: ir.Update) -> Iterator[ir.Expr]:
+    yield from update.arguments
+    yield update.value
 
 
 def _blocks(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
@@ -137,7 +151,7 @@ def along_an_order(machine: ir.Machine) -> Iterator[ir.Expr]:
     The place is a function without arguments that transitions change, as that of a token which goes round: `exists k.
     black(k) and k <= token()` says that the token has not met all who are black.
     """
-    changed = set[str]().union(*(action.changed for action in actions(machine)))
+    changed = _changed(machine)
     places = [each for each in machine.symbols if not each.parameters and each.name in changed]
     for place, relation in product(places, machine.symbols):
         if place.result == NAT or not is_ordered(place.result, machine.ordered) or relation.name not in changed:

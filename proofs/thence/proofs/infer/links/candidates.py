@@ -1,8 +1,8 @@
 """The clauses that are tried, as text: in ranks, of which the first is the smallest.
 
 Rank 0: plain atoms. Rank 1: the order of numbers, variables of other processes, counts, what is at two places at once,
-`exists` of a message, the order of queues, where a message is. Rank 2: what two processes have to do with each other,
-and with a packet between them. Rank 3: two atoms of a scene.
+`exists` of a message, the order of queues, where a message is. Rank 2: two facts of a scene. Rank 3: what two processes
+have to do with each other, and with a packet between them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from thence.proofs.infer.links.atoms import Atoms, atoms_of, speaks_of
 from thence.proofs.infer.links.scenes import Scene, Term, scenes
 
 RANKS = 4
-BETWEEN = 2
-"""The rank of clauses about two processes; only that of clauses of two atoms is a higher one."""
+PAIRS = 2
+"""The rank of clauses of two facts; that of clauses about two processes is the last one."""
 
 MOST_ATOMS = 24
 """So many atoms of a scene make pairs."""
@@ -61,7 +61,7 @@ class Candidate:
 
 
 def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
-    """The clauses of a rank below `BETWEEN`, each once."""
+    """The clauses of a rank below `PAIRS`, each once."""
     atoms, all_scenes = atoms_of(link), scenes(link)
     found: list[Candidate] = []
     for scene in all_scenes:
@@ -79,28 +79,60 @@ def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
     return _each_once(found)
 
 
-def pairs_of_scenes(link: ir.Link, varying: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
-    """The clauses of rank 3: of two atoms that are true in some states only, one is true, or not.
+def pairs_of_scenes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
+    """The clauses of rank 2: of two facts of a scene, one is true, or not.
 
-    `varying` says which of some formulas are so.
+    `true` says which of some formulas are so in all states: a fact of which that is known makes no pairs. Variables of
+    the protocol come before what the machine says of the same: a clause about them alone rests on fewer others.
     """
     atoms, found = atoms_of(link), list[Candidate]()
     for scene in _wide(link, atoms):
-        said = dict.fromkeys((*atoms.plain(scene), *atoms.of_states(scene)))
+        said = dict.fromkeys((*atoms.of_states(scene), *atoms.plain(scene)))
         positive = [
             each for each in said if not each.startswith(("not ", "(")) and " != " not in each and " not " not in each
         ]
-        some = varying([scene.prefix + each for each in positive])
-        left = [each for each in positive if scene.prefix + each in some]
-        for one, other in combinations(left[:MOST_ATOMS], 2):
+        positive.sort(key=lambda each: "@" not in each)
+        facts = _different(scene, positive, true)[:MOST_ATOMS]
+        for one, other in combinations(facts, 2):
             for first, second in product((one, f"not {_closed(one)}"), (other, f"not {_closed(other)}")):
                 choices = frozenset((first, second))
                 found.append(Candidate(f"{scene.label}_or", scene.prefix, f"({first} or {second})", choices=choices))
     return _each_once(found)
 
 
+def _different(scene: Scene, facts: Sequence[str], true: Callable[[Sequence[str]], frozenset[str]]) -> list[str]:
+    """The facts that are true of some of what the scene is about and false of some.
+
+    What is said of a name is not said again of another one that is always equal. Of a variable and a relation that are
+    always the same of the same processes, one is left.
+    """
+    alone = {each: [scene.prefix + each, f"{scene.prefix}not {_closed(each)}"] for each in facts}
+    known = true([text for both in alone.values() for text in both])
+    again = {names[1] for each in facts if scene.prefix + each in known and (names := equal_names(each)) is not None}
+    varying = [
+        each
+        for each in facts
+        if not known.intersection(alone[each]) and not any(speaks_of(each, name) for name in again)
+    ]
+    told = {each: [term.text for term in scene.of(PROCESS) if speaks_of(each, term.text)] for each in varying}
+    same = {
+        (one, other): f"{scene.prefix}({_closed(one)} iff {_closed(other)})"
+        for one, other in combinations(varying, 2)
+        if told[one] == told[other] and ("@" in one) != ("@" in other)
+    }
+    alike = true(list(same.values()))
+    gone = {other for (_, other), text in same.items() if text in alike}
+    return [each for each in varying if each not in gone]
+
+
+def equal_names(atom: str) -> tuple[str, str] | None:
+    """The two names of which an atom says that they are equal, if that is what it says."""
+    one, is_equality, other = atom.partition(" = ")
+    return (one, other) if is_equality and one.isidentifier() and other.isidentifier() else None
+
+
 def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
-    """The clauses of rank 2: of two facts about two processes one is true, or not, or a packet is between them.
+    """The clauses of rank 3: of two facts about two processes one is true, or not, or a packet is between them.
 
     `forall p, q: process. p = q or not asked(p, q) or heard(q, p) or (exists ASK(n) from r to s in flight. ...)`.
     `true` says which of some formulas are so in all states: a fact of which that is known says nothing more.
@@ -273,11 +305,12 @@ def _renamed(atoms: Atoms, scene: Scene, taken: frozenset[str]) -> tuple[str, li
     for old in sorted(scene.taken):
         name = atoms.words.fresh(types.get(old, BOOL), bound | scene.taken)
         bound.add(name)
-        text, *inside = (_with_name(each, old, name) for each in (text, *inside))
+        text, *inside = (with_name(each, old, name) for each in (text, *inside))
     return text, inside
 
 
-def _with_name(text: str, old: str, new: str) -> str:
+def with_name(text: str, old: str, new: str) -> str:
+    """The text with another name in the place of one, where it stands for itself."""
     return re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)", new, text)
 
 
@@ -390,7 +423,7 @@ def _somewhere(link: ir.Link, atoms: Atoms) -> Iterator[Candidate]:
         for term in scene.of(MESSAGE):
             x = atoms.words.fresh(MESSAGE, (m,))
             if scene.label.endswith("_in_flight") and term.text in scene.taken:
-                inner = _with_name(scene.prefix.split("forall ")[-1].split(" from ")[0], term.text, x)
+                inner = with_name(scene.prefix.split("forall ")[-1].split(" from ")[0], term.text, x)
                 places.append(f"(exists {inner} in flight. {x} = {m})")
     for variable in link.protocol.state:
         if isinstance(variable.type, Collection) and variable.type.kind in ("queue", "set"):

@@ -19,13 +19,16 @@ from thence.dsl.check.link import link_formulas
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, Note, Refuted
 from thence.proofs.infer.kept import Kept, digest
+from thence.proofs.infer.links.atoms import speaks_of
 from thence.proofs.infer.links.candidates import (
-    BETWEEN,
+    PAIRS,
     RANKS,
     Candidate,
     between_processes,
     candidates,
+    equal_names,
     pairs_of_scenes,
+    with_name,
 )
 from thence.proofs.infer.links.earlier import read_again
 from thence.proofs.infer.links.sampling import LinkSamples
@@ -50,6 +53,9 @@ FEWEST = 0.6
 MOST = 400
 """So many clauses are tried at most; of more than these, the first of which no other one says more."""
 
+
+FEW_PAIRS = 20
+"""Fewer clauses of two facts are not tried alone, but together with those about two processes."""
 
 SHORT_S = 10.0
 """So long a run that breaks the link is looked for in small scopes, at most: one that is shorter than the one that was
@@ -179,6 +185,7 @@ class _Search:
         _anew: whether what was enough for an earlier search is behind this one.
         _gone: texts of clauses of this rank that an earlier search gave up.
         _used: the clauses that proofs rest on; they are enough where nothing is `_open`.
+        _alike: by the beginning of clauses, pairs of names that are always of one process there.
     """
 
     session: ProofSession
@@ -196,6 +203,7 @@ class _Search:
     _enough: bool = False
     _anew: bool = False
     _gone: frozenset[str] = frozenset()
+    _alike: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def run(self) -> LinkInference:
         """What came out. Raises: Unsupported; OutOfTime."""
@@ -224,8 +232,10 @@ class _Search:
         for rank in range(-1, RANKS):
             if rank >= 0:
                 new = self._true(rank, samples)
-                tried = tried | new if rank <= BETWEEN else {**simple, **new, **tried}
-            if rank < BETWEEN:
+                tried = tried | new if rank <= PAIRS else {**simple, **new, **tried}
+                if rank == PAIRS and len(new) < FEW_PAIRS:
+                    continue
+            if rank < PAIRS:
                 simple = tried
             if rank < earlier.rank:
                 continue
@@ -264,7 +274,7 @@ class _Search:
         if kept is None:
             return _Earlier()
         same = kept.machine == digest(self.link)
-        proposed = [each for rank in range(BETWEEN) for each in candidates(self.link, rank)]
+        proposed = [each for rank in range(PAIRS) for each in candidates(self.link, rank)]
         clauses = read_again(self.link, (*kept.base, *kept.wanted), proposed)
         named = [ir.NamedFormula(each.text, body) for each, body in clauses.items()]
         true, _ = samples.true_of_all(named, self.budget.check)
@@ -301,23 +311,35 @@ class _Search:
 
     def _true(self, rank: int, samples: LinkSamples) -> dict[Candidate, ir.Expr]:
         """The clauses of a rank that are true in all samples, and that the prover can say; of nothing, none is."""
-        if rank < BETWEEN:
+        if rank < PAIRS:
             proposed = candidates(self.link, rank)
-        elif rank == BETWEEN:
-            proposed = between_processes(self.link, lambda texts: self._judged(texts, samples)[0])
+        elif rank == PAIRS:
+            proposed = pairs_of_scenes(self.link, lambda texts: self._judged(texts, samples)[0])
         else:
-            proposed = pairs_of_scenes(self.link, lambda texts: self._varying(texts, samples))
+            proposed = between_processes(self.link, lambda texts: self._judged(texts, samples)[0])
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
         true, _ = samples.true_of_all(named, self.budget.check)
         left = [each for each in proposed if each.text in true and nothing[each.prefix] not in true]
+        left = self._said_once(left)
         return {each: bodies[each.text] for each in left if self._is_said(bodies[each.text])}
 
-    def _varying(self, texts: Sequence[str], samples: LinkSamples) -> frozenset[str]:
-        """The formulas that are true in some states, and false in others."""
-        true, some = self._judged(texts, samples)
-        return some - true
+    def _said_once(self, clauses: Sequence[Candidate]) -> list[Candidate]:
+        """The clauses without those that say the same as another one, since two names there are always of one process:
+        where all packets go to the coordinator, as `q = coordinator` says, what is said of q is said of it."""
+        for each in clauses:
+            if (names := equal_names(each.atom)) is not None:
+                self._alike.setdefault(each.prefix, []).append(names)
+        texts = {each.text for each in clauses}
+        return [
+            each
+            for each in clauses
+            if not any(
+                speaks_of(each.atom, again) and each.prefix + with_name(each.atom, again, name) in texts
+                for name, again in self._alike.get(each.prefix, ())
+            )
+        ]
 
     def _judged(self, texts: Sequence[str], samples: LinkSamples) -> tuple[frozenset[str], frozenset[str]]:
         """The formulas that are true in all states, and those that are true in some."""
