@@ -222,8 +222,15 @@ def test_exploring_leads_to_the_counterexample_and_says_why(reading: Callable[..
     assert "4" in reader.text("#where")
 
 
+ENDLESS = """scope endless of cykas:
+  processes 6
+  sends 3 per process
+"""
+
+
 def test_a_long_search_shows_how_far_it_is_and_can_be_stopped(served: Callable[..., Server], chromium: Browser) -> None:
-    server = served("cykas", {"scope": "two"})
+    text = f"{load('cykas').source.text}\n{ENDLESS}"
+    server = served("cykas", {"scope": "endless"}, text)
     reader = Reader(chromium, server.address)
     reader.open()
     reader.click("#tab-asking")
