@@ -50,12 +50,8 @@ def mutate_all(
 
     interrupted = run_lanes(largest_first, work, lanes, lambda _, told: progress(*told), take)
     interrupted |= any(score.why_incomplete == INTERRUPTED for score in done.values())
-    names = ", ".join(subjects[number].name for number in sorted(lost))
-    why = (
-        INTERRUPTED
-        if interrupted
-        else f"{names}: the process ended by itself: out of memory, or killed"
-        if lost
-        else ""
-    )
+    why = INTERRUPTED if interrupted else ""
+    if lost and not interrupted:
+        names = ", ".join(subjects[number].name for number in sorted(lost))
+        why = f"{names}: the process ended by itself: out of memory, or killed"
     return [done[number] for number in sorted(done)], why

@@ -158,7 +158,7 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     said += f"{chosen}\n" if chosen else ""
     return Output(
         results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {request.report}\n",
-        fields=fields, exit=_exit(results, complete=not why), files=tuple(sizes),
+        fields=fields, exit=exit_incomplete(results) if why else None, files=tuple(sizes),
     )  # fmt: skip
 
 
@@ -192,11 +192,6 @@ def _pool(master: str | None) -> Iterator[tuple[TaskPool, Cluster | None]]:
     else:
         with open_spark(master) as scattered:
             yield scattered, scattered.cluster
-
-
-def _exit(results: Sequence[Result], *, complete: bool) -> int | None:
-    """A run that was not finished is unknown, unless a refutation is known already."""
-    return None if complete else exit_incomplete(results)
 
 
 def _refuse_silent(silent: Sequence[Path], chosen: bool) -> None:

@@ -13,10 +13,8 @@ from thence.dsl.ir.types import PROCESS
 DEFAULT_PROCESSES = 3
 DEFAULT_SENDS = 1
 
-
 MOST_MULTICAST = 8
 """Processes whose every set of destinations is explored where a multicast scope does not name the sets."""
-
 
 ANY_NUMBER = (0, 1)
 """The values of an input's parameter of type nat where the scope names none."""

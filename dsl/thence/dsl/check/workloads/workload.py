@@ -20,14 +20,12 @@ from thence.spec.words import counted
 MOST_PROCESSES = 64
 MOST_OF_ANYTHING = 1000
 
-
 _INSTEAD_OF_NO_END = {
     "for_ever": "scopes of such a protocol have an end: write how many messages are sent, as in `sends 2, 1`",
     "prompt_sends": "scopes of such a protocol have no such order: leave it out; that the application waits for "
     "something can be written as `on causal_send(m) when P`",
 }
 """What to write in place of settings that protocols with choices do not take."""
-
 
 _OF_SENDS = frozenset(
     (

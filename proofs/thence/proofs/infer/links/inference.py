@@ -277,7 +277,7 @@ class _Search:
         proposed = [each for rank in range(PAIRS) for each in candidates(self.link, rank)]
         clauses = read_again(self.link, (*kept.base, *kept.wanted), proposed)
         named = [ir.NamedFormula(each.text, body) for each, body in clauses.items()]
-        true, _ = samples.true_of_all(named, self.budget.check)
+        true = samples.true_of_all(named, self.budget.check)
         fits = {each: body for each, body in clauses.items() if each.text in true and self._is_said(body)}
         self.facts["clauses"] = len(fits)
         enough = {each: body for each, body in fits.items() if kept.base}
@@ -314,13 +314,13 @@ class _Search:
         if rank < PAIRS:
             proposed = candidates(self.link, rank)
         elif rank == PAIRS:
-            proposed = pairs_of_scenes(self.link, lambda texts: self._judged(texts, samples)[0])
+            proposed = pairs_of_scenes(self.link, lambda texts: self._always(texts, samples))
         else:
-            proposed = between_processes(self.link, lambda texts: self._judged(texts, samples)[0])
+            proposed = between_processes(self.link, lambda texts: self._always(texts, samples))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
-        true, _ = samples.true_of_all(named, self.budget.check)
+        true = samples.true_of_all(named, self.budget.check)
         left = [each for each in proposed if each.text in true and nothing[each.prefix] not in true]
         left = self._said_once(left)
         return {each: bodies[each.text] for each in left if self._is_said(bodies[each.text])}
@@ -341,8 +341,8 @@ class _Search:
             )
         ]
 
-    def _judged(self, texts: Sequence[str], samples: LinkSamples) -> tuple[frozenset[str], frozenset[str]]:
-        """The formulas that are true in all states, and those that are true in some."""
+    def _always(self, texts: Sequence[str], samples: LinkSamples) -> frozenset[str]:
+        """The formulas that are true in all states."""
         named = [ir.NamedFormula(text, body) for text, body in self._formulas(texts).items()]
         return samples.true_of_all(named, self.budget.check)
 

@@ -83,27 +83,16 @@ class LinkSamples:
                 return
             state, machine = outcome.state, followed
 
-    def true_of_all(
-        self, formulas: Iterable[ir.NamedFormula], check: Callable[[], None]
-    ) -> tuple[frozenset[str], frozenset[str]]:
-        """The names of the formulas that have a value and are true in all states; and those that are true in some."""
+    def true_of_all(self, formulas: Iterable[ir.NamedFormula], check: Callable[[], None]) -> frozenset[str]:
+        """The names of the formulas that have a value and are true in all states."""
         left = {each.name: each for each in formulas}
-        some: set[str] = set()
         for follow, states in self._states:
             frames = [follow.frame(machine, state, sees_network=True) for machine, state in states]
             for formula, holds in follow.compiled(left.values()):
                 check()
-                values = set[bool]()
-                for frame in frames:
-                    if _is_true(holds, frame):
-                        values.add(True)
-                    else:
-                        left.pop(formula.name, None)
-                        if True in values or formula.name in some:
-                            break
-                if values:
-                    some.add(formula.name)
-        return frozenset(left), frozenset(some)
+                if not all(_is_true(holds, frame) for frame in frames):
+                    del left[formula.name]
+        return frozenset(left)
 
 
 def _is_true(holds: Callable[[Frame], object], frame: Frame) -> bool:
