@@ -55,6 +55,38 @@ def effects(link: ir.Link, statements: Sequence[ir.Stmt]) -> Effects:
     return Effects(frozenset(variables), frozenset(locals_), frozenset(kinds), frozenset(symbols), only_sends)
 
 
+def changes_of(link: ir.Link, statements: Sequence[ir.Stmt]) -> dict[str, tuple[ir.Stmt, ...]]:
+    """By own variable, the statements that change it, also those of procedures that are called."""
+    found: dict[str, tuple[ir.Stmt, ...]] = {}
+    for node in _with_procedures(link, statements):
+        match node:
+            case ir.Assign(place=place) | ir.Mutate(place=place):
+                root = root_of(place)
+            case ir.For(ref=True, domain=ir.Expression() as domain):
+                root = root_of(domain)
+            case _:
+                continue
+        if isinstance(root, ir.StateOf):
+            found[root.name] = (*found.get(root.name, ()), node)
+    return found
+
+
+def names_given(statements: Sequence[ir.Stmt]) -> frozenset[str] | None:
+    """The names to which the statements give values; None where they call procedures, which have names of their own."""
+    found: set[str] = set()
+    for node in nodes(tuple(statements)):
+        match node:
+            case ir.Call():
+                return None
+            case ir.Let(name=name) | ir.Var(name=name) | ir.Ref(name=name) | ir.For(name=name) | ir.Choose(name=name):
+                found.add(name)
+            case ir.Assign(place=place) | ir.Mutate(place=place):
+                found.add(root_of(place).name)
+            case _:
+                pass
+    return frozenset(found)
+
+
 def test_of_search(loop: ir.For) -> ir.If | None:
     """The test of a loop that ends with the first value for which it is true; None where the loop is anything else.
 

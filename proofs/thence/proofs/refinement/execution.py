@@ -23,7 +23,7 @@ stands, and the loop is cut at its next head.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -40,11 +40,12 @@ from thence.proofs.logic.formula import (
     local,
     negation,
 )
-from thence.proofs.refinement.effects import effects, takes_out_its_own, test_of_search
+from thence.proofs.refinement.effects import changes_of, effects, names_given, takes_out_its_own, test_of_search
 from thence.proofs.refinement.elementwise import changes_elements, joined, places, with_elements
 from thence.proofs.refinement.entrywise import Entrywise, entries_of
 from thence.proofs.refinement.expressions import Value
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
+from thence.proofs.refinement.frames import only_added_to, only_key, other_entries, what_stays
 from thence.proofs.refinement.mutation import any_like, cleared, mutation, with_numbered, without_numbered
 from thence.proofs.refinement.rounds import DEEPEST, Rounds
 from thence.proofs.refinement.shapes.changes import Change, Element, Entry, Field, PlaceStep, changed, without_element
@@ -52,7 +53,7 @@ from thence.proofs.refinement.shapes.contents import equality, in_numbered
 from thence.proofs.refinement.shapes.flat import flat, locals_of, variables
 from thence.proofs.refinement.shapes.kinds import Group, Leaf, Numbered, Parts, Shape, Table, Term, Window, within
 from thence.proofs.refinement.shapes.zeros import something_inside
-from thence.proofs.refinement.states import facts_of_new, forgotten, packet_of_self, place_facts
+from thence.proofs.refinement.states import State, facts_of_new, forgotten, packet_of_self, place_facts
 from thence.proofs.refinement.trees import facts_of_flight
 
 
@@ -336,12 +337,16 @@ class Execution(Entrywise):
 
             self.run(statement.body, known.where("the first round", test.term), again, back, depth)
             return
-        head = self._cut(statement.body, path, statement.span.line)
+        head, stays = self._cut(statement.body, path, statement.span.line)
         test = self._value(head, statement.condition)
         known = sure(head, test)
         inside = known.where("another round", test.term)
-        self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
-        then(restored(known.where("no other round", opposite(test.term)), path))
+
+        def left(after: Path) -> None:
+            back(after.knowing(stays))
+
+        self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), left, depth)
+        then(restored(known.where("no other round", opposite(test.term)).knowing(stays), path))
 
     def _is_denied(self, test: ir.Expr) -> bool:
         """Whether an invariant says of each process that the test is false, also where a loop begins."""
@@ -377,8 +382,11 @@ class Execution(Entrywise):
 
         round_(start, 0)
 
-    def _cut(self, body: Sequence[ir.Stmt], path: Path, line: int) -> Path:
-        """The head of a loop: the invariants are checked, and all that is known of what a round may change."""
+    def _cut(self, body: Sequence[ir.Stmt], path: Path, line: int) -> tuple[Path, tuple[ir.NamedFormula, ...]]:
+        """The head of a loop: the invariants are checked, and all that is known of what a round may change.
+
+        And what the rounds leave as it was. That is of use where the loop ends: a round keeps what is true at the head.
+        """
         self._keeps(path, line)
         found = effects(self.link, body)
         version = f"#{self._number()}"
@@ -392,7 +400,27 @@ class Execution(Entrywise):
         facts = (*facts_of_new(self.link, version, found.variables), *in_flight)
         invariants = (*self.invariants(state, inside=True), *self.invariants_of_self(state))
         conditions = (*path.conditions, *invariants, *known, *facts)
-        return replace(path, state=state, locals=locals_, conditions=conditions)
+        return replace(path, state=state, locals=locals_, conditions=conditions), tuple(
+            self._what_stays(body, path, state)
+        )
+
+    def _what_stays(self, body: Sequence[ir.Stmt], path: Path, after: State) -> Iterator[ir.NamedFormula]:
+        """What the rounds of a loop leave as it was: see NOTE(frames)."""
+        changes, given = changes_of(self.link, body), names_given(body)
+        names = self._evaluation(after, {}).name
+        for variable in self.link.protocol.state:
+            own = changes.get(variable.name, ())
+            before, now = path.state.mine(variable.name), after.mine(variable.name)
+            stays: Term = TRUE
+            if own and only_added_to(own):
+                stays = what_stays(before, now, variable.type, names)
+            elif own and given is not None and (key := only_key(own, given)) is not None:
+                try:
+                    stays = other_entries(before, now, variable.type, self._value(path, key).shape, names)
+                except Unsupported:
+                    continue
+            if stays != TRUE:
+                yield ir.NamedFormula(f"{variable.name} stays", stays)
 
     def _keeps(self, path: Path, line: int) -> None:
         for goal, claim in self.kept(path.state, inside=True):
@@ -419,7 +447,11 @@ class Execution(Entrywise):
             return
         groups, there = self._domain(path, statement)
         self._check(f"no fault on line {statement.span.line}", path, there)
-        head = self._cut(statement.body, path.where("a value", there), statement.span.line)
+        head, stays = self._cut(statement.body, path.where("a value", there), statement.span.line)
+
+        def left(after: Path) -> None:
+            back(after.knowing(stays))
+
         for group in groups:
             variables = self._loop_variables(group.types)
             condition, item = group.item(locals_of(variables))
@@ -429,8 +461,8 @@ class Execution(Entrywise):
                 inside = inside.where(
                     "not visited before", self._evaluation(inside.state, inside.locals).value(own).term
                 )
-            self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), back, depth)
-        then(restored(head, path))
+            self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), left, depth)
+        then(restored(head.knowing(stays), path))
 
     def _for_ref(self, statement: ir.For, path: Path, then: Then, depth: int) -> None:
         """All rounds at once: see NOTE(elementwise)."""

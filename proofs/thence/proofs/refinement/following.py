@@ -37,6 +37,10 @@ class Path:
     conditions: tuple[ir.NamedFormula, ...] = ()
     variables: frozenset[str] = frozenset()
 
+    def knowing(self, facts: Sequence[ir.NamedFormula]) -> Path:
+        """The same with more that is true on the way."""
+        return replace(self, conditions=(*self.conditions, *facts))
+
     def where(self, name: str, *conditions: Term) -> Path:
         new = tuple(ir.NamedFormula(name, each) for each in conditions if each != TRUE)
         return replace(self, conditions=(*self.conditions, *new))

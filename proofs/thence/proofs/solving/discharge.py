@@ -24,7 +24,7 @@ from thence.proofs.logic.smt import Written, smt_text
 from thence.proofs.solving.finite_models import STEP_SIZES, Model, find_model, negated_obligation
 from thence.proofs.solving.kin import Kin
 from thence.proofs.solving.lemmas import Lemmas, core_of, core_positions
-from thence.proofs.solving.relevance import Choice, relevant
+from thence.proofs.solving.relevance import Choice, making_nothing, relevant
 from thence.proofs.solving.solver import Answer, Check, Core, SolverName, SolverPool, solver_version
 from thence.spec.verdict import Level
 
@@ -261,6 +261,7 @@ def discharge_all(
         if look_for_models:
             models |= work.countermodels(left_open, STEP_SIZES)
         left_open = [number for number in left_open if number not in models]
+        work.ask_about_what_is_there(left_open, quick)
         work.settle(left_open)
         shown = {number for number in open_ones if work.proves(number)}
         failed |= len(shown) < len(front)
@@ -318,6 +319,14 @@ class _Work:
         chosen = {number: relevant(self._obligations[number], choice, known) for number in numbers}
         return self._ask_about_some(chosen, choice.limit_ms)
 
+    def ask_about_what_is_there(self, numbers: Sequence[int], limit_ms: int) -> None:
+        """Asks the first solver about the hypotheses that do not say that for each this there is a that. The others let
+        a solver make new elements of new elements, and most proofs need few of them."""
+        chosen = {number: making_nothing(self._obligations[number]) for number in numbers}
+        self._ask_about_some(
+            chosen, limit_ms, {number: len(self._obligations[number].hypotheses) for number in numbers}
+        )
+
     def ask_about_kin(self, numbers: Sequence[int], apart: Collection[int] = ()) -> list[int]:
         """Asks the first solver about the hypotheses that were enough for the same claim in other steps, again as long
         as that proves something, and returns what it does not prove so. See NOTE(kin). Nothing is learnt from `apart`.
@@ -334,15 +343,19 @@ class _Work:
             left = [number for number in left if not self.proves(number)]
         return left
 
-    def _ask_about_some(self, chosen: Mapping[int, tuple[int, ...]], limit_ms: int) -> list[int]:
-        """Asks the first solver about the hypotheses in these positions, where they are fewer than all by much, unless
-        it was asked the same with no smaller limit, and returns the obligations that it does not prove so."""
+    def _ask_about_some(
+        self, chosen: Mapping[int, tuple[int, ...]], limit_ms: int, most: Mapping[int, int] | None = None
+    ) -> list[int]:
+        """Asks the first solver about the hypotheses in these positions, where they are fewer than all by much, or than
+        `most`, unless it was asked the same with no smaller limit; and returns the obligations that it does not prove
+        so."""
         first, seed = self._options.solvers[0], self._options.seed
         limit_ms = min(limit_ms, self._options.timeout_ms)
         numbers = list(chosen)
         new = {each: limit_ms for each in chosen.items() if self._tried.get(each, -1) < limit_ms}
         self._tried |= new
-        asked = [(number, first) for number, positions in new if len(positions) < self._most(number)]
+        below = {number: self._most(number) for number in numbers} if most is None else most
+        asked = [(number, first) for number, positions in new if len(positions) < below[number]]
         smaller = {number: self._obligations[number].with_only(chosen[number]) for number, _ in asked}
         texts = [smt_text(each, named=True, written=self._written) for each in smaller.values()]
         made = [Check.within(first, text, limit_ms, seed, core="first") for text in texts]

@@ -14,6 +14,9 @@ from collections import Counter
 from dataclasses import dataclass
 from math import log
 
+from thence.dsl import ir
+from thence.dsl.ir.types import BOOL, NAT
+from thence.proofs.logic.alternation import Alternation, read
 from thence.proofs.logic.mentions import Mentioned
 from thence.proofs.logic.obligation import Obligation
 
@@ -54,3 +57,14 @@ def relevant(obligation: Obligation, choice: Choice, known: Mentioned) -> tuple[
         concerned.update(*(mentioned[at] for at in taken))
         share += (1 - share) / _STRICTER
     return tuple(sorted(found))
+
+
+def making_nothing(obligation: Obligation) -> tuple[int, ...]:
+    """The positions of the hypotheses that do not say of all elements that there is another one, of a sort that is no
+    number."""
+    return tuple(at for at, each in enumerate(obligation.hypotheses) if not _makes_elements(each))
+
+
+def _makes_elements(hypothesis: ir.NamedFormula) -> bool:
+    edges = read(hypothesis).edges
+    return any(isinstance(each, Alternation) and each.inner.type not in (BOOL, NAT) for each in edges)

@@ -12,6 +12,9 @@ left, and it is enabled, one of these is to be in flight:
 Packets of the first kind settle it when they arrive. Of the second kind there are finitely many for a message, all in
 flight at once when it is sent, so that at some moment between steps none is left. A step for which neither is possible
 is to be enabled never between steps: the protocol takes it at once. docs/explanation/liveness.md has the proof.
+
+Where packets may be lost, that one is in flight says nothing. Then a step is enabled never between steps, or comes
+about by what timers send again, see NOTE(sent again). Where nothing is lost, that is tried of the steps that are left.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.steps.leads_to import Pursuit, Step, pursuit
 from thence.proofs.refinement.carrying.ending import ends
+from thence.proofs.refinement.carrying.sent_again import Waiting, Way, limits, obligations_of, ways
 from thence.proofs.refinement.drawing import Reader, constants, reader_of
 from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.failure import Failure, failure_of
@@ -38,7 +42,7 @@ from thence.proofs.refinement.shapes.flat import term_of
 from thence.proofs.refinement.shapes.kinds import Shape, Term
 from thence.proofs.refinement.states import flying_name, packet_sort, receiver_of, said_of
 from thence.proofs.solving.assessment import Assessment, unknown
-from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
+from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
@@ -71,9 +75,10 @@ def prove_progress(
         facts["where"] = list(said)
     known = tuple(each.formula for each in proved_conjuncts(link.machine, inductive))
     try:
-        found = progress_obligations(link, known)
+        found, by = progress_obligations(session, link, known)
     except Unsupported as reason:
         return unknown(str(reason), facts)
+    facts |= {"by": list(by)} if by else {}
     done = session.discharge(found, look_for_models=False)
     open_ = [each for each in done if not each.proved]
     if open_:
@@ -109,16 +114,71 @@ def _between_steps(link: ir.Link, obligation: Obligation, reader: Reader) -> Fai
     return replace(failure_of(link, Claimed(obligation), reader), step="", false=(said,))
 
 
-def progress_obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
-    """What is to be shown: see NOTE(progress). `known`: the proved invariants of the machine. Raises: Unsupported."""
-    if link.protocol.network.lossy:
-        raise Unsupported("packets of this network may be lost, and then need not arrive")
-    if not packets_arrive(link.protocol):
-        raise Unsupported(f"packets need not arrive in runs that are fair to {', '.join(link.protocol.fairness)}")
+def progress_obligations(
+    session: ProofSession, link: ir.Link, known: tuple[ir.NamedFormula, ...]
+) -> tuple[tuple[Obligation, ...], tuple[str, ...]]:
+    """What is to be shown, see NOTE(progress); and for each step that comes about by what is sent again, how, in words.
+
+    The session tries which steps come about so. `known`: the proved invariants of the machine. Raises: Unsupported.
+    """
+    protocol = link.protocol
+    if not packets_arrive(protocol):
+        raise Unsupported(f"packets need not arrive in runs that are fair to {', '.join(protocol.fairness)}")
+    if protocol.network.lossy and not protocol.network.reordering:
+        raise Unsupported("packets may be lost on channels that keep their order: those behind others need not arrive")
+    if protocol.network.lossy and protocol.weakly:
+        raise Unsupported("packets may be lost, and under weak fairness what is sent again and again need not arrive")
     facts = facts_between_steps(link, known)
     claim = _statement(link)
-    each_step = (_on_its_way(link, claim, step, facts) for step in claim.steps)
-    return (_undelivered_is_pending(link, claim, facts), *each_step)
+    found, by = [_undelivered_is_pending(link, claim, facts)], list[str]()
+    for step in claim.steps:
+        waiting = Waiting(link, claim, step, facts, known)
+        at_once = _on_its_way(waiting)
+        chosen = None if _proves(session, (at_once,)) else _way(session, waiting)
+        if chosen is None:
+            found.append(at_once)
+        else:
+            way, obligations = chosen
+            found += obligations
+            by.append(f"{step.words} by {way.words}")
+    return tuple(found), tuple(by)
+
+
+def _proves(session: ProofSession, obligations: Sequence[Obligation]) -> bool:
+    """Whether the first solver proves these soon."""
+    quick = session.silent().within(QUICK_MS).with_one_solver()
+    return all(each.proved for each in quick.discharge(obligations, look_for_models=False))
+
+
+def _way(session: ProofSession, waiting: Waiting) -> tuple[Way, tuple[Obligation, ...]] | None:
+    """The first way in which the step comes about, with what shows it."""
+    for way in ways(waiting):
+        found: list[Obligation] = []
+        for each in obligations_of(waiting, way):
+            if not _proves(session, (each,)):
+                break
+            found.append(each)
+        else:
+            limited = _limited(session, waiting, way) if waiting.link.protocol.network.lossy else ()
+            if limited is not None:
+                return way, (*found, *limited)
+    return None
+
+
+def _limited(session: ProofSession, waiting: Waiting, way: Way) -> tuple[Obligation, ...] | None:
+    """What shows that the packets of a way say but finitely many things; None: nothing does."""
+    found: list[Obligation] = []
+    for kind in way.kinds:
+        try:
+            said = tuple(limits(waiting, kind))
+        except Unsupported:
+            return None
+        for terms in said:
+            shown = next((each for each in terms if _proves(session, each)), None)
+            if shown is None:
+                return None
+            found += shown
+    return tuple(dict.fromkeys(found))
 
 
 def _statement(link: ir.Link) -> Pursuit:
@@ -135,16 +195,14 @@ def _undelivered_is_pending(link: ir.Link, claim: Pursuit, facts: Facts) -> Obli
     return facts.make(f"{claim.name} is pending while a message is not delivered", known, claim.pending)
 
 
-def _on_its_way(link: ir.Link, claim: Pursuit, step: Step, facts: Facts) -> Obligation:
-    """A packet is in flight that brings the step about, wherever it is enabled between steps and waited for."""
-    known = (
-        *facts.known,
-        ir.NamedFormula("pending", claim.pending),
-        ir.NamedFormula("left", step.left),
-        ir.NamedFormula("enabled", step.enabled),
-    )
-    goal = disj(_packets(link, step, facts))
-    return facts.make(f"{step.words} of {claim.name} {_ON_ITS_WAY}", known, goal)
+def _on_its_way(waiting: Waiting) -> Obligation:
+    """A packet is in flight that brings the step about, wherever it is enabled between steps and waited for; where
+    packets may be lost, it is not enabled there.
+    """
+    link, step, facts = waiting.link, waiting.step, waiting.facts
+    goal = FALSE if link.protocol.network.lossy else disj(_packets(link, step, facts))
+    name = f"{step.words} of {waiting.claim.name} {_ON_ITS_WAY}"
+    return facts.make(name, (*facts.known, *waiting.waited_for), goal)
 
 
 def _packets(link: ir.Link, step: Step, facts: Facts) -> Iterator[Term]:
