@@ -129,9 +129,8 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
             skipped[name] = found.why_incomplete
             continue
         false = frozenset(found.violations)
-        known.append(
-            KnownScope(name, workload, judged - false - found.undecided.keys(), false, StepRecord(system), found.states)
-        )
+        true = judged.difference(false, found.undecided)
+        known.append(KnownScope(name, workload, true, false, StepRecord(system), found.states))
     known.sort(key=lambda scope: scope.states)
     link = next((link for link in specification.links if link.protocol.name == protocol.name), None)
     linked = None
