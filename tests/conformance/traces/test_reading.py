@@ -488,3 +488,25 @@ def test_a_message_whose_name_looks_like_a_clock_survives_shiviz(tmp_path: Path)
     execution = Execution(2, (Send(0, "{}", (1,)), Deliver(1, "{}")))
     (tmp_path / "run.log").write_text(str(written(Trace(execution), "shiviz")))
     assert read(tmp_path / "run.log").execution.events == execution.events
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '{"format": "thence-case/1", "system": "x:Y"}',
+            r"recorded case of `thence conform`.*`thence conform --replay",
+        ),
+        (
+            '{"event": "send", "process": 0, "message": "a", "destinations": [1]}\n',
+            r":1: this is an event.*\{\"format\"",
+        ),
+        ('{"results": []}', r"none of the formats ndjson, .*`--format`"),
+        ("<svg>\n<g a={b}>", r"none of the formats .* \(as jepsen: line 2: a map has a key without a value\)"),
+    ],
+    ids=["case", "no header", "other", "svg"],
+)
+def test_what_a_file_is_instead_of_a_recording(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(TraceError, match=said):
+        read(tmp_path / "x.json")

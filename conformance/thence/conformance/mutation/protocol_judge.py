@@ -223,10 +223,10 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
         if fate is not None:
             return fate
     if not different:
-        return Fate("equal", f"equal in scope {', '.join(equal)}")
+        return Fate("equal", f"equal in scope {'; '.join(equal)}")
     if limited:
         return Fate("undecided", "; ".join(limited))
-    return Fate("survived", f"differs in scope {', '.join(scope.name for scope in different)}, and nothing is violated")
+    return Fate("survived", f"differs in scope {'; '.join(scope.name for scope in different)}, and nothing is violated")
 
 
 def explored(system: System, judged: Collection[str], limit: int, *, native: bool = True) -> Exploration:
