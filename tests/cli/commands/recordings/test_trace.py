@@ -31,7 +31,7 @@ def test_files_that_are_no_recordings_are_named_once(thence: Thence, tmp_path: P
     (tmp_path / "other.txt").write_text("hello")
     done = thence("trace", "check", "good.ndjson", "bad.ndjson", "other.txt")
     assert done.code == 1
-    assert 'bad.ndjson:5: not judged: "event" is "delivered". It is' in done.out
+    assert 'bad.ndjson:4: not judged: "event" is "delivered". It is' in done.out
     assert "other.txt: not judged: it is none of the formats" in done.out
     assert done.out.count("bad.ndjson") == done.out.count("other.txt") == 1
 
