@@ -85,8 +85,8 @@ def numbers_of(result: Result) -> list[str]:
 
 
 def _is_told(result: Result, name: str) -> bool:
-    """Obligations are what a proof rests on: of a statement that is not proved there are none to count."""
-    return name != "obligations" or result.verdict == Verdict.PROVED
+    """Obligations are what a proof rests on: of a statement that is not proved, or that a run shows, there are none."""
+    return name != "obligations" or (result.verdict == Verdict.PROVED and result.facts[name] > 0)
 
 
 def own(result: Result) -> list[str]:
