@@ -18,7 +18,7 @@ from thence.conformance.traces.reading import FORMATS, read, read_merged, writte
 from thence.conformance.traces.shiviz import read_shiviz
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
 from thence.spec.judgement import judge
-from thence.spec.logs import LogError, by_process, merged
+from thence.spec.logs import Log, LogError, merged
 from thence.spec.trace import Trace, TraceError, write_trace
 from thence.spec.verdict import Verdict
 
@@ -378,7 +378,8 @@ def test_garbage_is_refused_with_the_file(text: str, format_: str | None, tmp_pa
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(executions())
 def test_logs_of_single_processes_are_put_together(execution: Execution) -> None:
-    again = merged(by_process(execution.events, 3), 3)
+    logs = [tuple(event for event in execution.events if event.process == process) for process in range(3)]
+    again = merged([Log(f"p{process}", log) for process, log in enumerate(logs)], 3)
     assert of_each_process(again) == of_each_process(execution)
     assert judge(again).violating_pairs == judge(execution).violating_pairs
 

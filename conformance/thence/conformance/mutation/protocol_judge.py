@@ -145,11 +145,11 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
     for workload in larger:
         system = system_of(protocol, workload)
         for seed in range(LARGER_RUNS):
-            claimed -= violated_by(system, seed, STEPS, claimed)
+            claimed -= violated_by(system, seed, claimed)
     for scope in known:
         system = system_of(protocol, scope.workload)
         for seed in range(RUNS if claimed & _NO_PROPERTIES else 0):
-            claimed -= violated_by(system, seed, STEPS, claimed & _NO_PROPERTIES)
+            claimed -= violated_by(system, seed, claimed & _NO_PROPERTIES)
     scenarios = tuple(
         scenario for scenario in specification.scenarios if scenario.subject == protocol.name and not missed(scenario)
     )
@@ -253,14 +253,14 @@ def _interrupted(coverage: Coverage) -> bool:
     return coverage.why_incomplete == "interrupted"
 
 
-def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -> frozenset[str]:
-    """The properties and invariants that a random run violates."""
+def violated_by(system: System, seed: int, names: Collection[str]) -> frozenset[str]:
+    """The properties and invariants that a random run of at most `STEPS` steps violates."""
     draw = random.Random(seed)
     state: State = system.initial()
     wanted = frozenset(names)
     arrived: set[tuple[Message, int]] = set()
     settles = True
-    for _ in range(steps):
+    for _ in range(STEPS):
         found = {finding.property for finding in system.broken(state)}
         if not state.network and settles:
             try:
@@ -336,7 +336,7 @@ def _at_random(
 ) -> Fate | None:
     system = system_of(mutated, workload)
     for seed in range(runs):
-        wrong = violated_by(system, seed, STEPS, names)
+        wrong = violated_by(system, seed, names)
         if wrong:
             return Fate("killed", f"{', '.join(sorted(wrong))} violated in {where}, random run {seed}")
     return None
