@@ -226,7 +226,7 @@ class NativeEngine:
     def _use_table(self, measure: Measure | None) -> None:
         """A new table. Local steps judge the invariants of one process; the judge judges the rest."""
         system, properties = self.request.system, self.request.properties
-        local = judged_locally(system.protocol)
+        local = judged_locally(system.protocol, MOST_INVARIANTS)
         departures = bool(properties & {"csps", "sps"})
         self._table = StepTable(system, self._shape, departures, LocalJudge(system, local), self._symmetry(), measure)
 

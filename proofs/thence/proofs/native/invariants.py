@@ -20,7 +20,6 @@ from thence.dsl.run.evaluate import Acts, Evaluator, Frame, Names, compile_expre
 from thence.dsl.run.interpreter import LocalState
 from thence.dsl.run.system import System
 from thence.dsl.run.values import Fault, Packet
-from thence.proofs.native.code.cells import MOST_INVARIANTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +50,9 @@ def local_invariants(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
     return tuple(found)
 
 
-def judged_locally(protocol: ir.Protocol) -> tuple[LocalInvariant, ...]:
-    """Those for which there is room beside the formulas about actions."""
-    return local_invariants(protocol)[: MOST_INVARIANTS - len(names_of_steps(protocol))]
+def judged_locally(protocol: ir.Protocol, most: int) -> tuple[LocalInvariant, ...]:
+    """Those for which there is room beside the formulas about actions, where `most` can be judged."""
+    return local_invariants(protocol)[: most - len(names_of_steps(protocol))]
 
 
 def may_have_no_value(formula: ir.Expr) -> bool:

@@ -9,6 +9,7 @@ from thence.dsl.ir.properties import COMPLETES, DEADLOCK_FREE, DELIVERED, LINK
 from thence.proofs.explore.exploration import ExplorationRequest
 from thence.proofs.fairness.fairness import Fairness, fairness_of, is_decided_at_rest
 from thence.proofs.links.following import companion_of
+from thence.proofs.native.code.cells import MOST_INVARIANTS
 from thence.proofs.native.invariants import is_partial, judged_locally
 from thence.proofs.native.judging.sieve import Kind, Quiet
 from thence.proofs.native.layout import Shape
@@ -73,7 +74,7 @@ class Kinds:
     def _elsewhere(self) -> set[str]:
         """What native code does not judge: formulas over several processes, and whether a machine agrees."""
         system = self.request.system
-        local = {each.name for each in judged_locally(system.protocol)}
+        local = {each.name for each in judged_locally(system.protocol, MOST_INVARIANTS)}
         names = {each.name for each in judged_in_states(system.protocol)} - local
         names |= {each.name for each in system.protocol.promises if is_partial(each)}
         companion = companion_of(system)

@@ -18,7 +18,7 @@ from zlib import crc32
 from thence.dsl import ir
 from thence.dsl.run.identity_reuse import system_of
 from thence.proofs.explore.exploration import ExplorationRequest
-from thence.proofs.native.code.cells import FINDINGS, NEVER, Own
+from thence.proofs.native.code.cells import FINDINGS, MOST_INVARIANTS, NEVER, Own
 from thence.proofs.native.disk_search import FilledSearch, Row
 from thence.proofs.native.invariants import LocalJudge, judged_locally
 from thence.proofs.native.judging.sieve import Kind, Sieve
@@ -229,7 +229,7 @@ class Worker:
         system = system_of(ground.protocol, ground.workload)
         request = ExplorationRequest(system, ground.properties, storage="disk")
         shape = shape_of(system)
-        judge = LocalJudge(system, judged_locally(ground.protocol))
+        judge = LocalJudge(system, judged_locally(ground.protocol, MOST_INVARIANTS))
         symmetry = Symmetry(system, shape) if ground.symmetric else None
         table = StepTable(system, shape, False, judge, symmetry)
         search = WorkerSearch(request, table, ground.capacity, Allotment(ground.memory, 1))
