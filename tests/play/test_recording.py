@@ -165,6 +165,17 @@ def test_a_case_without_a_protocol_stands_alone_and_a_good_one_says_so() -> None
     assert empty["run"]["steps"] == []
 
 
+def test_the_command_that_judges_a_case_names_its_system_where_the_file_is_not_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = kept(played_case(read_case(json.dumps(CASE)), "case.json"))
+    assert shipped["command"] == "thence conform --replay case.json"
+    (tmp_path / "mine.py").write_text("from thence.impl.fifo import Fifo as Mine\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = kept(played_case(read_case(json.dumps({**CASE, "system": "mine:Mine"})), "case.json"))
+    assert own["command"] == "thence conform --impl mine:Mine --replay case.json"
+
+
 def test_a_recording_and_a_case_are_played_in_the_browser(tmp_path: Path) -> None:
     pages = {
         "recording": recording_page(Execution(3, TRIANGLE), "</script><script>window.hit=1</script>"),

@@ -156,7 +156,7 @@ def test_a_number_may_be_the_argument_of_a_transition(specify: Specify, pool: So
     goals: dict[str, Goal] = {"low": Falsification(statement_formula(machine, "low")), "raise": Firing("raise")}
     found = search(ProofSession(pool, Options(timeout_ms=20_000)), machine, goals)
     assert {name: len(run.steps) for name, run in found.runs.items()} == {"low": 1, "raise": 1}
-    assert "below 4 as arguments" in str(found.scope)
+    assert "(as arguments below 4)" in str(found.scope)
 
 
 def test_a_delivery_to_where_a_message_does_not_go_is_not_replayed(library: Library, pool: SolverPool) -> None:

@@ -14,7 +14,10 @@ from thence.dsl.check.workloads.defaults import (
     all_choices,
     default_sends,
     default_workloads,
+    domain,
+    workload_for,
 )
+from thence.dsl.check.workloads.inputs import inputs_told
 from thence.dsl.check.workloads.kind import kind_of
 from thence.dsl.check.workloads.settings import Unsettled, adapt
 from thence.dsl.check.workloads.workload import MOST_OF_ANYTHING, MOST_PROCESSES
@@ -153,24 +156,30 @@ def _adapted(
 ) -> Target:
     """The protocol in a workload made of the settings, on top of the scope if one is named."""
     base = scopes[0].workload if choice.scope is not None and scopes else None
-    workload = _workload(base, choice, protocol.delivery)
-    if choice.settings:
-        try:
-            workload = adapt(workload, choice.settings, kind_of(protocol))
-        except Unsettled as reason:
-            raise BadRequest(f"--setting: {reason}") from reason
+    workload = _workload(base, choice, protocol)
+    try:
+        settled = adapt(workload, choice.settings, kind_of(protocol))
+    except Unsettled as reason:
+        raise BadRequest(f"{'--setting' if choice.settings else '--processes'}: {reason}") from reason
+    workload = settled if choice.settings else workload
     same = [scope for scope in found.scopes if scope.protocol == original.name and scope.workload == workload]
     if protocol is original:
         return Target(subject, protocol, None, workload, same[0].expects if same else ())
     return Target(subject, protocol, None, workload, _expected(expects, workload))
 
 
-def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -> ir.Workload:
-    processes = choice.processes or (base.processes if base else DEFAULT_PROCESSES)
+def _workload(base: ir.Workload | None, choice: Choice, protocol: ir.Protocol) -> ir.Workload:
+    """The workload of so many processes and messages. With another number of processes than its scope has, it keeps
+    of the scope what is not about single processes, and inputs; see `_inputs`.
+    """
+    processes, delivery = choice.processes or (base.processes if base else DEFAULT_PROCESSES), protocol.delivery
     if not 1 <= processes <= MOST_PROCESSES:
         raise BadRequest(f"--processes {processes}: give a number from 1 to {MOST_PROCESSES}")
     if base is not None and base.programs and (choice.processes is not None or choice.sends is not None):
         raise BadRequest("--processes and --sends: the scope has programs, which say that themselves")
+    if choice.sends is not None and not protocol.sends:
+        said = f"--sends: the application of {protocol.name} sends no messages, since it has no `on causal_send`"
+        raise BadRequest("; ".join((said, *(f"{note} by --setting" for note in inputs_told(kind_of(protocol))))))
     sends = _sends(choice.sends, processes) if choice.sends is not None else None
     if base is not None and base.processes == processes:
         if sends is None:
@@ -190,8 +199,43 @@ def _workload(base: ir.Workload | None, choice: Choice, delivery: ir.Delivery) -
         sends = (0,) if sends is None else sends
         if any(sends):
             raise BadRequest("--processes 1: a single process has nobody to send to")
+    if not protocol.sends:
+        sends = (0,) * processes
     groups = () if delivery == "unicast" else choices
-    return ir.Workload(processes, sends or default_sends(processes), destinations, groups=groups)
+    inputs = _inputs(base, protocol, processes)
+    found = ir.Workload(processes, sends or default_sends(processes), destinations, groups=groups, inputs=inputs)
+    if base is None:
+        return found
+    return replace(
+        found,
+        duplicates=base.duplicates,
+        losses=base.losses,
+        ticks=base.ticks,
+        timers=base.timers,
+        fifo=base.fifo,
+        constants=base.constants,
+        sending=base.sending if isinstance(base.sending, ir.Finite) else ir.Finite(),
+    )
+
+
+def _inputs(base: ir.Workload | None, protocol: ir.Protocol, processes: int) -> tuple[ir.InputUse, ...]:
+    """The inputs of so many processes: as often as in the scope, and never in a process that the scope has not, unless
+    it says the same of all. Without a scope, an application that sends no messages has each input once.
+    """
+    if base is None:
+        return () if protocol.sends else workload_for(protocol, (0,) * processes).inputs
+    types = {(name, parameter): type_ for name, of_it in kind_of(protocol).inputs for parameter, type_ in of_it}
+    found: list[ir.InputUse] = []
+    for use in base.inputs:
+        beyond = use.limits[0] if len(set(use.limits)) == 1 else 0
+        limits = (*use.limits, *(beyond,) * processes)[:processes]
+        parameters = tuple(
+            (name, domain("process", processes) if types[use.name, name] == "process" else values)
+            for name, values in use.parameters
+        )
+        if any(limits):
+            found.append(ir.InputUse(use.name, limits, parameters))
+    return tuple(found)
 
 
 def _sends(given: str, processes: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from thence.dsl.write.settings import setting_text
 from thence.spec.verdict import Result, Verdict
 from thence.spec.words import counted, percent
 
-_FAULTS = {"losses": "lost", "duplicates": "duplicated", "ticks": "ticks each"}
+_FAULTS = {"losses": "lost", "duplicates": "duplicated"}
 
 _COUNTED = ("obligations", "states", "transitions", "cases", "events", "assertions", "failures")
 
@@ -85,8 +85,8 @@ def numbers_of(result: Result) -> list[str]:
 
 
 def _is_told(result: Result, name: str) -> bool:
-    """Obligations are what a proof rests on: of a statement that is not proved there are none to count."""
-    return name != "obligations" or result.verdict == Verdict.PROVED
+    """Obligations are what a proof rests on: of a statement that is not proved, or that a run shows, there are none."""
+    return name != "obligations" or (result.verdict == Verdict.PROVED and result.facts[name] > 0)
 
 
 def own(result: Result) -> list[str]:
@@ -134,6 +134,7 @@ def size(scope: Mapping[str, Any]) -> str:
         inputs = [f"{name} {_each(limits)}" for name, limits in scope["inputs"].items()]
         sends = ", ".join([*([sends] if any(scope["sends"]) else []), *inputs])
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
+    faults += [f"{counted(scope['ticks'], 'tick')} each"] if scope.get("ticks") else []
     faults += [f"{counted(number, 'tick')} of {timer} each" for timer, number in scope.get("timers", {}).items()]
     faults += [f"{name} = {str(value).lower()}" for name, value in scope.get("constants", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []

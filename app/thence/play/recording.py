@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from thence.conformance.cases.recorded_case import RecordedCase
 from thence.conformance.conform.rerun import rerun_against
+from thence.conformance.systems.trust import consequence, named_by
 from thence.conformance.traces.reading import read
 from thence.dsl.find import named_protocol
 from thence.play.backend.backend import Backend
@@ -193,12 +194,15 @@ def recording_page(execution: Execution, title: str) -> str:
     return _page(run, at, said, f"thence trace check {title}")
 
 
-def case_page(execution: Execution, faults: Sequence[Fault], reference: Execution | None, title: str) -> str:
+def case_page(
+    execution: Execution, faults: Sequence[Fault], reference: Execution | None, title: str, system: str = ""
+) -> str:
     """The player with a case of a system under test, and below it what the protocol does in the same case.
 
     Args:
         faults: the findings; an event at the end stands for what is missing there.
         reference: None where the case names no protocol.
+        system: the option that names it to the command that the page shows; "" where the file is enough.
     """
     last = max(len(execution.events) - 1, 0)
     placed = [replace(fault, event=min(fault.event, last)) for fault in faults] if execution.events else []
@@ -213,7 +217,8 @@ def case_page(execution: Execution, faults: Sequence[Fault], reference: Executio
         shorter = min(len(execution.events), len(reference.events))
         differs = shorter if same is None and len(execution.events) != len(reference.events) else same
         beside = {"run": other, "divergence": None if differs is None else differs + 1}
-    return _page(run, first, said, f"thence conform --replay {title}", beside)
+    command = " ".join(("thence conform", *filter(None, (system,)), f"--replay {title}"))
+    return _page(run, first, said, command, beside)
 
 
 def played_file(path: Path) -> str:
@@ -232,10 +237,11 @@ def played_case(case: RecordedCase, title: str) -> str:
         Fault(one.kind, one.text, one.event_index, one.process, None if one.judged is None else one.judged.message)
         for one in outcome.findings
     ]
+    named = named_by(case.system) if consequence(case.system) else ""
     if case.protocol is None:
-        return case_page(outcome.execution, faults, None, title)
+        return case_page(outcome.execution, faults, None, title, named)
     again = replace(case, system=f"protocol:{case.protocol}", protocol=None, operations=outcome.operations)
-    return case_page(outcome.execution, faults, rerun_against(again, None).execution, title)
+    return case_page(outcome.execution, faults, rerun_against(again, None).execution, title, named)
 
 
 def _page(run: Mapping[str, Any], at: int, said: str, command: str, beside: Mapping[str, Any] | None = None) -> str:

@@ -7,7 +7,7 @@ the logs contradict each other, and the contradiction is named.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send, message_of, printable
@@ -57,14 +57,6 @@ def merged(logs: Sequence[Log], processes: int, names: tuple[str, ...] = ()) -> 
     if len(events) < sum(len(log.events) for log in logs):
         raise LogError(_contradiction(logs, places, senders))
     return Execution(processes, tuple(events), names)
-
-
-def by_process(events: Iterable[Event], processes: int) -> tuple[Log, ...]:
-    """The log of each process, from events that respect the order of each."""
-    logs: list[list[Event]] = [[] for _ in range(processes)]
-    for event in events:
-        logs[event.process].append(event)
-    return tuple(Log(f"p{process}", tuple(log)) for process, log in enumerate(logs))
 
 
 def _senders(logs: Sequence[Log]) -> dict[str, int]:

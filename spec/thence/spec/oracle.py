@@ -160,10 +160,6 @@ class Oracle:
         """The number of observed events."""
         return self._events
 
-    def knows(self, message: str) -> bool:
-        """Whether the message was sent."""
-        return message in self._records
-
     def observe(self, event: Event) -> tuple[Finding, ...]:
         """Take any event; receives and inputs are counted and otherwise ignored."""
         match event:

@@ -26,7 +26,7 @@ from thence.conformance.mutation.implementation_judge import (
 )
 from thence.conformance.mutation.machine_judge import FAST, judge_machine, machine_baseline
 from thence.conformance.mutation.mutants import Mutant, meaning, specification_mutants
-from thence.conformance.mutation.protocol_judge import Baseline, baseline, judge_protocol
+from thence.conformance.mutation.protocol_judge import MUTANT_STATES, Baseline, baseline, judge_protocol
 from thence.conformance.mutation.run import implementation_settings
 from thence.conformance.replay.findings import CaseFinding
 from thence.conformance.systems.subject import SubjectError, load_subject
@@ -213,11 +213,11 @@ scenario one of eager:
 """
 
 
-def of_text(text: str, was: str, now: str) -> Fate:
+def of_text(text: str, was: str, now: str, states: int = MUTANT_STATES) -> Fate:
     found = load_bytes(Path("eager.thence"), text.encode()).specification
     changed = load_bytes(Path("eager.thence"), text.replace(was, now).encode()).specification
     assert found is not None and changed is not None
-    return judge_protocol(baseline(found, found.protocols[0]), changed.protocols[0])
+    return judge_protocol(baseline(found, found.protocols[0]), changed.protocols[0], states)
 
 
 def test_what_withholds_a_message_that_nothing_is_missing_for_is_killed() -> None:
@@ -237,6 +237,16 @@ def test_what_a_scenario_says_is_not_so_is_killed() -> None:
         "      deliver HELD.first\n      HELD.pop()\n    HELD.push(m)",
     )
     assert fate == Fate("killed", "scenario one is refuted, line 21")
+
+
+def test_what_has_more_states_than_are_interpreted_is_searched_by_native_code() -> None:
+    counted = CAUTIOUS.replace("  on causal", "    SEEN: nat\n  on causal").replace(
+        "      HELD.pop()\n", "      HELD.pop()\n      SEEN := SEEN + 1\n"
+    )
+    counted = counted.replace("  property", "  invariant few: forall p: process. SEEN@p < 9\n  property", 1)
+    edits = {"survived": ("SEEN := SEEN + 1", "SEEN := 1"), "killed": ("SEEN := SEEN + 1", "SEEN := SEEN - 1")}
+    for outcome, edit in edits.items():
+        assert of_text(counted, *edit).outcome == of_text(counted, *edit, states=1).outcome == outcome
 
 
 def test_an_application_that_has_to_wait_for_ever_is_judged() -> None:

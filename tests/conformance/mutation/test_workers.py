@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+import pytest
+
 from thence.conformance.mutation.edits import Edit
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.mutants import Mutant
@@ -48,6 +50,21 @@ def test_a_judge_that_dies_or_hangs_costs_its_mutant_only() -> None:
     assert done[1].outcome == "undecided" and "died" in done[1].reason
     assert done[2].outcome == "undecided" and "no fate after 1 s" in done[2].reason
     assert all(done[number].outcome == "survived" for number in (0, 3, 4, 5))
+
+
+def test_a_judge_with_a_defect_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    def fate(mutant: Mutant) -> Fate:
+        if mutant.number == 1:
+            raise TypeError("unhashable")
+        if mutant.number == 2:
+            raise MemoryError
+        return Fate("survived", "")
+
+    done = {one.mutant.number: one.fate for one in judged(MUTANTS, opened(fate), jobs=2, limit_s=20)}
+    assert done[1] == Fate("undecided", "a defect of thence itself, please report it: TypeError: unhashable")
+    assert done[2].outcome == "undecided" and "out of memory" in done[2].reason
+    assert all(done[number].outcome == "survived" for number in (0, 3, 4, 5))
+    assert 'raise TypeError("unhashable")' in capfd.readouterr().err
 
 
 def test_a_deadline_ends_it() -> None:

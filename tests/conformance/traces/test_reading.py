@@ -18,7 +18,7 @@ from thence.conformance.traces.reading import FORMATS, read, read_merged, writte
 from thence.conformance.traces.shiviz import read_shiviz
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
 from thence.spec.judgement import judge
-from thence.spec.logs import LogError, by_process, merged
+from thence.spec.logs import Log, LogError, merged
 from thence.spec.trace import Trace, TraceError, write_trace
 from thence.spec.verdict import Verdict
 
@@ -378,7 +378,8 @@ def test_garbage_is_refused_with_the_file(text: str, format_: str | None, tmp_pa
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(executions())
 def test_logs_of_single_processes_are_put_together(execution: Execution) -> None:
-    again = merged(by_process(execution.events, 3), 3)
+    logs = [tuple(event for event in execution.events if event.process == process) for process in range(3)]
+    again = merged([Log(f"p{process}", log) for process, log in enumerate(logs)], 3)
     assert of_each_process(again) == of_each_process(execution)
     assert judge(again).violating_pairs == judge(execution).violating_pairs
 
@@ -488,3 +489,25 @@ def test_a_message_whose_name_looks_like_a_clock_survives_shiviz(tmp_path: Path)
     execution = Execution(2, (Send(0, "{}", (1,)), Deliver(1, "{}")))
     (tmp_path / "run.log").write_text(str(written(Trace(execution), "shiviz")))
     assert read(tmp_path / "run.log").execution.events == execution.events
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '{"format": "thence-case/1", "system": "x:Y"}',
+            r"recorded case of `thence conform`.*`thence conform --replay",
+        ),
+        (
+            '{"event": "send", "process": 0, "message": "a", "destinations": [1]}\n',
+            r":1: this is an event.*\{\"format\"",
+        ),
+        ('{"results": []}', r"none of the formats ndjson, .*`--format`"),
+        ("<svg>\n<g a={b}>", r"none of the formats .* \(as jepsen: line 2: a map has a key without a value\)"),
+    ],
+    ids=["case", "no header", "other", "svg"],
+)
+def test_what_a_file_is_instead_of_a_recording(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(TraceError, match=said):
+        read(tmp_path / "x.json")

@@ -48,6 +48,11 @@ def violation(library: Library, name: str, known: str, scope: str, property_: st
             ir.Workload(3, (2, 2, 2), ANY, duplicates=1, losses=2, ticks=3),
             "3 processes, 2 sends each, 1 duplicated, 2 lost, 3 ticks each",
         ),
+        (
+            ir.Workload(2, (0, 0), ((), ()), inputs=(ir.InputUse("ask", (1, 1)), ir.InputUse("end", (1, 0)))),
+            "2 processes, ask 1 each, end 1, 0",
+        ),
+        (ir.Workload(2, (0, 0), ((), ())), "2 processes, 0 sends each"),
     ],
 )
 def test_workloads_in_words(scope: ir.Workload, words: str) -> None:

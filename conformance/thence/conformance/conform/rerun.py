@@ -85,7 +85,7 @@ def _opposite(subject: Subject, settings: Settings, protocol: ir.Protocol | None
     return Opposite(protocol)
 
 
-def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
+def rerun(recorded: RecordedCase) -> CaseOutcome:
     """The outcome of the case, run again.
 
     Raises:
@@ -93,7 +93,7 @@ def rerun(recorded: RecordedCase, limits: Limits | None = None) -> CaseOutcome:
         UserError: the protocol cannot be read.
     """
     protocol = None if recorded.protocol is None else named_protocol(recorded.protocol)
-    return rerun_against(recorded, protocol, limits)
+    return rerun_against(recorded, protocol)
 
 
 def rerun_against(

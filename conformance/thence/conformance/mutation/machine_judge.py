@@ -88,7 +88,7 @@ def machine_baseline(
     """Proves the machine. Raises: Unsupported, CrossCheckError."""
     session = ProofSession(pool, options)
     found = inductive_set(session, machine)
-    kept = frozenset((*found.members, *found.consequences)) - found.fallen.keys()
+    kept = frozenset((*found.members, *found.consequences)).difference(found.fallen)
     if ONCE in machine.prove:
         facts = [conjunct for conjunct in conjuncts(machine) if conjunct.name in kept]
         (once,) = session.discharge((delivered_once(machine, facts),))

@@ -129,9 +129,8 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
             skipped[name] = found.why_incomplete
             continue
         false = frozenset(found.violations)
-        known.append(
-            KnownScope(name, workload, judged - false - found.undecided.keys(), false, StepRecord(system), found.states)
-        )
+        true = judged.difference(false, found.undecided)
+        known.append(KnownScope(name, workload, true, false, StepRecord(system), found.states))
     known.sort(key=lambda scope: scope.states)
     link = next((link for link in specification.links if link.protocol.name == protocol.name), None)
     linked = None
@@ -146,11 +145,11 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
     for workload in larger:
         system = system_of(protocol, workload)
         for seed in range(LARGER_RUNS):
-            claimed -= violated_by(system, seed, STEPS, claimed)
+            claimed -= violated_by(system, seed, claimed)
     for scope in known:
         system = system_of(protocol, scope.workload)
         for seed in range(RUNS if claimed & _NO_PROPERTIES else 0):
-            claimed -= violated_by(system, seed, STEPS, claimed & _NO_PROPERTIES)
+            claimed -= violated_by(system, seed, claimed & _NO_PROPERTIES)
     scenarios = tuple(
         scenario for scenario in specification.scenarios if scenario.subject == protocol.name and not missed(scenario)
     )
@@ -224,10 +223,10 @@ def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_S
         if fate is not None:
             return fate
     if not different:
-        return Fate("equal", f"equal in scope {', '.join(equal)}")
+        return Fate("equal", f"equal in scope {'; '.join(equal)}")
     if limited:
         return Fate("undecided", "; ".join(limited))
-    return Fate("survived", f"differs in scope {', '.join(scope.name for scope in different)}, and nothing is violated")
+    return Fate("survived", f"differs in scope {'; '.join(scope.name for scope in different)}, and nothing is violated")
 
 
 def explored(system: System, judged: Collection[str], limit: int, *, native: bool = True) -> Exploration:
@@ -254,14 +253,14 @@ def _interrupted(coverage: Coverage) -> bool:
     return coverage.why_incomplete == "interrupted"
 
 
-def violated_by(system: System, seed: int, steps: int, names: Collection[str]) -> frozenset[str]:
-    """The properties and invariants that a random run violates."""
+def violated_by(system: System, seed: int, names: Collection[str]) -> frozenset[str]:
+    """The properties and invariants that a random run of at most `STEPS` steps violates."""
     draw = random.Random(seed)
     state: State = system.initial()
     wanted = frozenset(names)
     arrived: set[tuple[Message, int]] = set()
     settles = True
-    for _ in range(steps):
+    for _ in range(STEPS):
         found = {finding.property for finding in system.broken(state)}
         if not state.network and settles:
             try:
@@ -337,7 +336,7 @@ def _at_random(
 ) -> Fate | None:
     system = system_of(mutated, workload)
     for seed in range(runs):
-        wrong = violated_by(system, seed, STEPS, names)
+        wrong = violated_by(system, seed, names)
         if wrong:
             return Fate("killed", f"{', '.join(sorted(wrong))} violated in {where}, random run {seed}")
     return None

@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -131,7 +132,15 @@ def _work(
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with make_judge() as judge, suppress(EOFError, BrokenPipeError):
         while True:
-            fate = judge(mutants[pipe.recv()])
+            mutant = mutants[pipe.recv()]
+            try:
+                fate = judge(mutant)
+            except MemoryError:
+                raise
+            except Exception as error:
+                traceback.print_exc()
+                said = f"a defect of thence itself, please report it: {type(error).__name__}: {error}"
+                fate = Fate("undecided", said)
             pipe.send((fate.outcome, fate.reason))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from thence.conformance.cases.recorded_case import FORMAT as CASE_FORMAT
 from thence.conformance.traces.edn import read_all
 from thence.conformance.traces.itf import is_itf, read_itf, write_itf
 from thence.conformance.traces.jepsen import is_jepsen, read_jepsen
@@ -125,7 +126,7 @@ def _reader(path: Path, text: str, format_: str | None) -> Callable[[], Trace]:
     if format_ == "shiviz" or (format_ is None and values is None and is_shiviz(text)):
         return lambda: read_shiviz(text)
     if values is None and format_ in (None, "jepsen"):
-        values = _flat(read_all(text))
+        values = _edn_values(text, format_)
     if values is None:
         raise LogError(f"it is not JSON, which {format_} is")
     if format_ == "otlp" or (format_ is None and values and all(map(is_otlp, values))):
@@ -138,7 +139,29 @@ def _reader(path: Path, text: str, format_: str | None) -> Callable[[], Trace]:
     operations = _flat(values)
     if format_ == "jepsen" or (operations and all(map(is_jepsen, operations))):
         return lambda: read_jepsen(operations)
-    raise LogError(f"it is none of the formats {', '.join(FORMATS)}")
+    raise _unrecognized(path, values)
+
+
+def _unrecognized(path: Path, values: Sequence[Any]) -> TraceError:
+    """What to do with a file that is none of the formats, judged by its first value."""
+    first = values[0] if values and isinstance(values[0], dict) else {}
+    if first.get("format") == CASE_FORMAT:
+        advice = f"`thence conform --replay {path}` runs it again, and `thence play {path}` shows it"
+        return TraceError(path, None, "it is a recorded case of `thence conform`, and no recorded execution", advice)
+    if "event" in first and "process" in first:
+        advice = f'The first line is {{"format": "{FORMAT}", "processes": N, ...}}'
+        return TraceError(path, 1, "this is an event, and the line with the number of processes is missing", advice)
+    return TraceError(path, None, f"it is none of the formats {', '.join(FORMATS)}", _ADVICE)
+
+
+def _edn_values(text: str, format_: str | None) -> list[Any]:
+    """The values of EDN, in which Jepsen writes. LogError: the text is none."""
+    try:
+        return _flat(read_all(text))
+    except LogError as error:
+        if format_ is None:
+            raise LogError(f"it is none of the formats {', '.join(FORMATS)} (as jepsen: {error})") from error
+        raise
 
 
 def _flat(values: list[Any]) -> list[Any]:

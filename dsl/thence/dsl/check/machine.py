@@ -156,7 +156,8 @@ def _transitions(machine: syntax.Machine, checker: ExpressionChecker) -> tuple[i
                 "E0506",
                 machine.name.span,
                 f"machine `{machine.name.text}` has no `{header}`",
-                "the history of sends and deliveries, and so happens-before, grows there",
+                "the history of sends and deliveries, and so happens-before, grows there; "
+                "a machine that is not about messages says `delivery off`",
                 *did_you_mean(required, names),
             )
     return tuple(found)

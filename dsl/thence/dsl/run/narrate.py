@@ -201,11 +201,6 @@ class Flight:
     copy: bool = False
 
 
-def packets_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Passage, ...]:
-    """The packets of a run, in the order in which they are sent. A duplicate is a packet of its own."""
-    return tuple(flight.passage for flight in flights_of(system, steps))
-
-
 def flights_of(system: System, steps: Sequence[NarratedStep]) -> tuple[Flight, ...]:
     """The ways of the packets of a run, in the order in which they are sent. A duplicate is a packet of its own."""
     found: list[Flight] = []

@@ -104,6 +104,9 @@ class _Case:
             return self.fault("E0131", f"{self.found()} does not fit here", note=note)
         if notes := self.foreign_operator():
             return self.fault("E0131", f"{self.found()} is no operator", notes=notes)
+        if self.before is not None and str(self.before) == ";" and self.kind == "NEWLINE":
+            note = "`;` stands between two short lines; none is needed at the end"
+            return self.fault("E0131", "nothing follows this `;`", at=span_of(self.before), note=note)
         expected = sorted(self.accepted)[:8]
         return self.fault(
             "E0131",

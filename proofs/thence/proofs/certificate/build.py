@@ -33,7 +33,7 @@ from thence.proofs.certificate.smtinterpol import Smtinterpol
 from thence.proofs.certificate.solver_results import Note, programs, proof_objects, solve
 from thence.proofs.certificate.statement import Statement, obligations_of, stated, statement_of
 from thence.proofs.certificate.trust_base import trust_base
-from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, by_its_link
+from thence.proofs.refinement.carrying.properties import by_its_link
 from thence.proofs.solving.assessment import MOVES, POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.spec.user_error import UserError
@@ -115,7 +115,7 @@ def certificate(
     specification = loaded.specification
     assert specification is not None
     refuse_authors(authors)
-    everything = (*proofs, *by_its_link(specification.links, OF_DELIVERIES, proofs))
+    everything = (*proofs, *by_its_link(specification.links, proofs))
     found = (statement_of(specification, proof) for proof in everything)
     statements = [statement for statement in found if statement is not None]
     if not statements:

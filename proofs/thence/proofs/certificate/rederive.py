@@ -40,7 +40,7 @@ from thence.proofs.machine.steps.prover import WITNESS, step_goals, step_stateme
 from thence.proofs.machine.transitions import actions
 from thence.proofs.machine.witness import witness_goals, witness_shows
 from thence.proofs.prove import proofs_by
-from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, by_its_link
+from thence.proofs.refinement.carrying.properties import by_its_link
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -107,7 +107,7 @@ def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], option
     with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
         session = ProofSession(pool, options)
         proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
-        by_key = {_key(proof): proof for proof in (*proofs, *by_its_link(specification.links, OF_DELIVERIES, proofs))}
+        by_key = {_key(proof): proof for proof in (*proofs, *by_its_link(specification.links, proofs))}
         found = {
             each.key: _Derived(specification, reading, session, budget).found(each, by_key.get(each.key))
             for each in manifest.statements

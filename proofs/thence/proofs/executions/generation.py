@@ -9,7 +9,7 @@ has these sends and deliveries, in this order at each process. It does not if no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TypeAlias
@@ -50,10 +50,8 @@ def why_not(protocol: ir.Protocol) -> str | None:
     return None
 
 
-def generates(
-    protocol: ir.Protocol, ordering: Ordering, *, limit: int = MOST_STATES, tick: Callable[[], None] = lambda: None
-) -> Generation:
-    """Searches the runs of the protocol for one with this execution, depth first. `tick` is called at each state.
+def generates(protocol: ir.Protocol, ordering: Ordering, *, limit: int = MOST_STATES) -> Generation:
+    """Searches the runs of the protocol for one with this execution, depth first.
 
     An execution has no process numbers, but numbers may matter to a protocol (a server, places in a tree). So all
     numberings of the processes are tried, until one has such a run.
@@ -64,7 +62,7 @@ def generates(
         raise ValueError(reason)
     states, given_up = 0, False
     for names in permutations(range(len(ordering.processes))):
-        found = _search(protocol, ordering.renamed(names), limit, tick)
+        found = _search(protocol, ordering.renamed(names), limit)
         states += found.states
         if found.generated:
             return replace(found, states=states)
@@ -72,7 +70,7 @@ def generates(
     return Generation(None if given_up else False, states)
 
 
-def _search(protocol: ir.Protocol, ordering: Ordering, limit: int, tick: Callable[[], None]) -> Generation:
+def _search(protocol: ir.Protocol, ordering: Ordering, limit: int) -> Generation:
     """Searches the runs with the given numbering of the processes."""
     system = system_of(protocol, workload_of(protocol, ordering))
     wanted = _deliveries(ordering)
@@ -81,7 +79,6 @@ def _search(protocol: ir.Protocol, ordering: Ordering, limit: int, tick: Callabl
     stack: list[tuple[State, tuple[Action, ...]]] = [(start, ())]
     while stack:
         state, run = stack.pop()
-        tick()
         if all(place == len(line) for place, line in zip(state.places, ordering.processes, strict=True)):
             return Generation(True, len(seen), run, system)
         if len(seen) > limit:

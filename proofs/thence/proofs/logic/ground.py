@@ -53,11 +53,11 @@ class Grounding:
 
     # --- cells ---------------------------------------------------------------------------------
 
-    def fresh_cells(self, symbol: ir.Symbol, suffix: str = "") -> dict[tuple[int, ...], Term]:
+    def fresh_cells(self, symbol: ir.Symbol) -> dict[tuple[int, ...], Term]:
         """Unknown cells for a symbol, with the constraints that make them values of its type."""
         types = [parameter.type for parameter in symbol.parameters]
         return {
-            key: self.fresh_term("!".join([symbol.name + suffix, *map(str, key)]), symbol.result)
+            key: self.fresh_term("!".join([symbol.name, *map(str, key)]), symbol.result)
             for key in tuples(types, self.universe)
         }
 

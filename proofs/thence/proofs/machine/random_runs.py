@@ -66,7 +66,7 @@ def walk(
 
 
 def walk_to(
-    machine: ir.Machine, goal: Goal, seed: int, universe: Mapping[str, int] = UNIVERSE, guards: int = GUARDS
+    machine: ir.Machine, goal: Goal, seed: int, universe: Mapping[str, int], guards: int
 ) -> TransitionRun | None:
     """A run that ends with the goal, if a walk meets it; machines as for `walk`."""
     whole = universe_of(machine, universe)

@@ -40,7 +40,7 @@ class SearchScope:
     def __str__(self) -> str:
         numbers = "" if self.numbers_below is None else f", with numbers below {self.numbers_below}"
         if self.arguments_below is not None:
-            numbers += f", below {self.arguments_below} as arguments"
+            numbers += f" (as arguments below {self.arguments_below})"
         among = f" among {describe_size(self.universe)}" if self.universe else ""
         return f"up to {counted(self.depth, 'step')}{among}{numbers}"
 

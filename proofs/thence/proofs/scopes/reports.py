@@ -106,15 +106,12 @@ def is_witness(protocol: ir.Protocol, name: str) -> bool:
 def describe(workload: ir.Workload) -> str:
     """A workload in words."""
     words = [counted(workload.processes, "process")]
-    counts = set(workload.sends)
     if isinstance(workload.sending, ir.AnyNumber):
         words.append("any number of messages")
-    else:
-        words.append(
-            f"{counted(counts.pop(), 'send')} each"
-            if len(counts) == 1
-            else f"sends {', '.join(map(str, workload.sends))}"
-        )
+    elif len(set(workload.sends)) > 1:
+        words.append(f"sends {', '.join(map(str, workload.sends))}")
+    elif any(workload.sends) or not workload.inputs:
+        words.append(f"{counted(workload.sends[0], 'send')} each")
     others = tuple(tuple(q for q in range(workload.processes) if q != p) for p in range(workload.processes))
     everyone = tuple(tuple(range(workload.processes)) for _ in range(workload.processes))
     if workload.groups:
@@ -149,7 +146,9 @@ def describe(workload: ir.Workload) -> str:
     words += [f"{number} {what}" for number, what in _faults(workload) if number]
     if workload.ticks is not None:
         words.append(f"{counted(workload.ticks, 'tick')} each")
-    words += [f"{use.name} {', '.join(map(str, use.limits))}" for use in workload.inputs]
+    for use in workload.inputs:
+        alike = len(set(use.limits)) == 1
+        words.append(f"{use.name} {f'{use.limits[0]} each' if alike else ', '.join(map(str, use.limits))}")
     words += [f"{counted(number, 'tick')} of {timer} each" for timer, number in workload.timers]
     return ", ".join(words)
 

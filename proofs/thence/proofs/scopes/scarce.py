@@ -45,16 +45,16 @@ def asks_for_more(violation: Violation) -> str | None:
     return None if went_on is None else _told(wider, system.workload, went_on[0], end, went_on[1])
 
 
-def with_more(protocol: ir.Protocol, workload: ir.Workload, more: int = MORE) -> ir.Workload:
-    """The workload, in which each process sends and has each input so often beyond what the scope says."""
+def with_more(protocol: ir.Protocol, workload: ir.Workload) -> ir.Workload:
+    """The workload, in which each process sends and has each input `MORE` times beyond what the scope says."""
     given = {use.name: use for use in workload.inputs}
     processes = workload.processes
     inputs = []
     for name, parameters in kind_of(protocol).inputs:
         own = tuple((parameter, domain(type_, processes)) for parameter, type_ in parameters)
         use = given.get(name, ir.InputUse(name, (0,) * processes, own))
-        inputs.append(replace(use, limits=tuple(limit + more for limit in use.limits)))
-    sends = tuple(number + more if workload.choices(p) else number for p, number in enumerate(workload.sends))
+        inputs.append(replace(use, limits=tuple(limit + MORE for limit in use.limits)))
+    sends = tuple(number + MORE if workload.choices(p) else number for p, number in enumerate(workload.sends))
     return replace(workload, sends=sends if protocol.sends else workload.sends, inputs=tuple(inputs))
 
 

@@ -42,7 +42,8 @@ def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Co
     if not isinstance(found, Exploration):
         return None
     if "rests" in found.never and any(formula.name == property_ for formula in protocol.rest):
-        return "no run comes to a state in which nothing can happen any more"
+        goes_on = "; a timer that goes on changing or sending something keeps a run from it" if protocol.timers else ""
+        return f"no run comes to a state in which nothing can happen any more{goes_on}"
     if f"gives {property_}" in found.never:
         return "no run comes to a state in which the left side of `leads to` is true"
     if f"acts {property_}" in found.never and property_ not in protocol.witnesses:

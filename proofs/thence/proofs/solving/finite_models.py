@@ -6,7 +6,7 @@ the same universe has fewer true facts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
@@ -17,7 +17,7 @@ from thence.proofs.logic.formula import negation
 from thence.proofs.logic.ground import Grounding, Term
 from thence.proofs.logic.number_window import WINDOW
 from thence.proofs.logic.obligation import Obligation, Signature
-from thence.proofs.logic.structure import CrossCheckError, Structure, Table, Value, evaluate, least_relation
+from thence.proofs.logic.structure import CrossCheckError, Structure, Value, evaluate, least_relation
 from thence.proofs.solving.solver import PATIENCE, SEARCH_EFFORT_A_MS, Answer, SolverPool, Stage, StagedSearch
 
 Read = TypeVar("Read")
@@ -218,8 +218,3 @@ def describe_size(size: Mapping[str, int]) -> str:
         f"numbers below {count}" if name == "nat" else f"{count} {name if count == 1 else plural.get(name, name + 's')}"
         for name, count in sorted(size.items(), key=lambda item: (item[0] != "nat", item[0]))[::-1]
     )
-
-
-def true_facts(table: Table) -> Iterable[tuple[int, ...]]:
-    """The tuples of a relation."""
-    return (key for key, value in table.items() if value is True)

@@ -25,6 +25,17 @@ def test_a_sample_of_each_format_is_judged(thence: Thence) -> None:
     assert [result["causal"] for result in done.object["results"]] == [False, False, True]
 
 
+def test_files_that_are_no_recordings_are_named_once(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "good.ndjson").write_text(LINES)
+    (tmp_path / "bad.ndjson").write_text(LINES.replace('"deliver"', '"delivered"', 1))
+    (tmp_path / "other.txt").write_text("hello")
+    done = thence("trace", "check", "good.ndjson", "bad.ndjson", "other.txt")
+    assert done.code == 1
+    assert 'bad.ndjson:4: not judged: "event" is "delivered". It is' in done.out
+    assert "other.txt: not judged: it is none of the formats" in done.out
+    assert done.out.count("bad.ndjson") == done.out.count("other.txt") == 1
+
+
 @pytest.mark.parametrize("to", ["ndjson", "itf", "shiviz"])
 def test_converted_files_are_judged_alike(to: str, thence: Thence, tmp_path: Path) -> None:
     assert thence("trace", "convert", SAMPLES / "jepsen.edn", "--to", to, "-o", "run.out").code == 0

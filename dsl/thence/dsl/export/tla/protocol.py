@@ -53,7 +53,7 @@ def export_protocol(protocol: ir.Protocol, workload: ir.Workload, described: str
         notes.append("total_order is not in the export: the observer forgets deliveries")
     if "causally_ordered" in protocol.properties:
         notes.append("causally_ordered is not in the export: the observer forgets deliveries; `causal` implies it")
-    if writer.timers:
+    if writer.timers and "delivered" in protocol.eventually:
         notes.append("`delivered` is not in the export: with timers it is not a property of single states")
     elif "delivered" in protocol.eventually:
         notes.append(

@@ -16,8 +16,7 @@ from thence.proofs.native.code.hashing import hash_of
 from thence.proofs.native.code.store import Store
 
 PART_SHIFT = 48
-MOST_PARTS = 1 << 16
-"""Most parts that can be told apart."""
+"""The bits of a hash from here on tell parts apart: 65,536 of them at most."""
 
 _AHEAD = 16
 

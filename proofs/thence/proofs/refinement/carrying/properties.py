@@ -76,9 +76,10 @@ def carried(links: Iterable[ir.Link], names: Sequence[str], proofs: Sequence[Pro
                 yield _proof(link, name, [found[key] for key in keys])
 
 
-def by_its_link(links: Sequence[ir.Link], names: Sequence[str], proofs: Sequence[Proof]) -> Iterator[Proof]:
-    """The same, but each property once: by the link that speaks for it, though the protocol may have it by others."""
-    for each in carried(links, names, proofs):
+def by_its_link(links: Sequence[ir.Link], proofs: Sequence[Proof]) -> Iterator[Proof]:
+    """As `carried`, of all properties `OF_DELIVERIES`, but each once: by the link that speaks for it, though the
+    protocol may have it by others."""
+    for each in carried(links, OF_DELIVERIES, proofs):
         link = carrying(links, each.result.subject, each.result.name)
         if link is not None and each.result.facts["link"] == link.name:
             yield each

@@ -175,10 +175,19 @@ def _single(result: Recording, against: str | None, svg: str | None) -> Output:
     return Output((result,), text=text, exit=code, table=False)
 
 
+def _named_once(file: str, why: str) -> str:
+    """`FILE:5: not judged: ...`: a reason that begins with the file, whose place in it then stands in front."""
+    verdict, _, reason = why.partition(": ")
+    if not reason.startswith(f"{file}:"):
+        return f"{file}: {why}"
+    line, _, problem = reason.removeprefix(f"{file}:").partition(" ")
+    return f"{file}:{line} {verdict}: {problem}" if line else f"{file}: {verdict}: {problem}"
+
+
 def _line(result: Recording) -> str:
     facts = result.facts
     if "unknown" in facts and "causal" not in facts:
-        return f"{printable(result.subject)}: {facts['unknown']}"
+        return _named_once(printable(result.subject), facts["unknown"])
     wrong = [f"not {name}" for name in ("causal", "fifo") if not facts[name]]
     wrong += [name for name in ("stuck", "duplicate") if facts[name]]
     wrong += ["phantom"] * bool(facts["detail"]["phantoms"])
