@@ -17,7 +17,7 @@ import typer
 from thence.api.pools import open_spark, require_spark
 from thence.api.verifying import Task, implemented, run_task, tasks_of
 from thence.cli.options import Json, Seed, Verbose
-from thence.cli.output import BadInput, Output, exit_incomplete
+from thence.cli.output import BadInput, Output, exit_incomplete, faults_of, unwritten
 from thence.cli.readers.progress import UNLIKE
 from thence.cli.session import Session, check_writable, folder_for, run_command, write_text
 from thence.conformance.extras import ExtraMissing
@@ -153,13 +153,16 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     took = time.perf_counter() - started
     shown = [[line.first for line in lines(each, explained=True)] for each in by_file.values()]
     player, runs = _runs(session, [*{file.path: file for file in loaded}.values()], shown)
-    write_text(request.report, render(Verified(sections, took, left=missing, chosen=chosen, player=player, runs=runs)))
+    page = render(Verified(sections, took, left=missing, chosen=chosen, player=player, runs=runs))
+    faults = faults_of([lambda: write_text(request.report, page)])
     said = f"{why}: this is what was finished\n" if why else ""
     said += f"{chosen}\n" if chosen else ""
-    return Output(
-        results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {request.report}\n",
+    said += "" if faults else f"report: {request.report}\n"
+    output = Output(
+        results=tuple(results), diagnostics=diagnostics, notes=said,
         fields=fields, exit=exit_incomplete(results) if why else None, files=tuple(sizes),
     )  # fmt: skip
+    return unwritten(output, faults)
 
 
 def _narrowed(tasks: dict[Path, list[Task]], only: Sequence[str]) -> dict[Path, list[Task]]:
