@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import resource
 import subprocess
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Thence
+Thence = Callable[..., Any]
 
 BROKEN = ["explore", "rst", "--mutant", "no_merge", "--scope", "two"]
 SMALL = """
