@@ -104,6 +104,16 @@ def test_the_report_of_a_verification(command: list[str], tmp_path: Path) -> Non
     assert found["unwritten"] == ["report.html cannot be written: File too large"]
 
 
+def test_results_that_cannot_be_kept(command: list[str], tmp_path: Path) -> None:
+    """Every task is done all the same."""
+    (tmp_path / "turns.thence").write_text(SMALL)
+    words = ["verify", "turns.thence", "--campaign-cases", "0", "--results", "kept"]
+    done = with_full_disk(command, tmp_path, words)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["exit"]) == (2, 2) and {each["verdict"] for each in found["results"]} == {"proved"}
+    assert found["unwritten"][0] == "results cannot be kept: kept: File too large"
+
+
 def test_mutants_that_cannot_be_kept(command: list[str], tmp_path: Path) -> None:
     """The score is said."""
     (tmp_path / "turns.thence").write_text(SMALL)

@@ -125,8 +125,9 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     loaded = [file for file in loaded if file.path in tasks]
     then = len(_tested_on_spark(loaded)) if amount.campaign_cases else 0
     campaign: list[Result] = []
+    unkept: set[str] = set()
     with _pool(request.master) as (pool, cluster):
-        done, why = _run(session, [task for each in tasks.values() for task in each], then, pool, kept)
+        done, why = _run(session, [task for each in tasks.values() for task in each], then, pool, kept, unkept)
         if not why:
             _refuse_silent([path for path, each in tasks.items() if not any(done[task] for task in each)], bool(files))
         left = [task for each in tasks.values() for task in each if task not in done]
@@ -162,7 +163,7 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
         results=tuple(results), diagnostics=diagnostics, notes=said,
         fields=fields, exit=exit_incomplete(results) if why else None, files=tuple(sizes),
     )  # fmt: skip
-    return unwritten(output, faults)
+    return unwritten(output, (*sorted(unkept), *faults))
 
 
 def _narrowed(tasks: dict[Path, list[Task]], only: Sequence[str]) -> dict[Path, list[Task]]:
@@ -207,18 +208,21 @@ def _refuse_silent(silent: Sequence[Path], chosen: bool) -> None:
 
 
 def _run(
-    session: Session, tasks: Sequence[Task], then: int, pool: TaskPool, kept: KeptResults | None
+    session: Session, tasks: Sequence[Task], then: int, pool: TaskPool, kept: KeptResults | None, unkept: set[str]
 ) -> tuple[dict[Task, tuple[Result, ...]], str]:
     """Runs the tasks, but for those whose results are kept; the results by task, and why some are missing, if any are.
 
-    `then`: the number of campaigns that follow.
+    `then`: the number of campaigns that follow. `unkept` gets the reasons why results could not be kept.
     """
     done = {} if kept is None else {task: found for task in tasks if (found := kept.read(task.about)) is not None}
 
     def finished(task: Task, future: Future[tuple[Result, ...]]) -> None:
         done[task] = _outcome(task, future)
         if kept is not None and future.exception() is None:
-            kept.keep(task.about, done[task])
+            try:
+                kept.keep(task.about, done[task])
+            except OSError as error:
+                unkept.add(f"results cannot be kept: {Path(error.filename).parent}: {error.strerror}")
 
     def told(running: Sequence[Task]) -> None:
         doing = ", ".join(task.label for task in running[:SHOWN])
