@@ -77,12 +77,14 @@ def infer(
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
     found: list[Found] = []
+    why = ""
     for search in _searches(load(source), names, hide, Limits(timeout, seed), resume=resume):
-        if found and (why := found[-1].reason) in (INTERRUPTED, ENDED):
+        if why in (INTERRUPTED, ENDED):
             found.append(_without(search, why))
             continue
-        found.append(_searched(search, _note(progress, search.name), ask))
-        _keep(search, found[-1])
+        one = _searched(search, _note(progress, search.name), ask)
+        why = one.reason
+        found.append(_keep(search, one))
     return tuple(found)
 
 
@@ -132,8 +134,7 @@ def infer_at_once(
             progress(f"{len(found)} of {len(searches)} are done; {search.name}", now)
 
     def done(search: Search, outcome: Found | Exception) -> None:
-        found[search.name] = _of(search, outcome)
-        _keep(search, found[search.name])
+        found[search.name] = _keep(search, _of(search, outcome))
 
     run_lanes(searches, work, jobs, told, done)
     return tuple(found.get(search.name) or _without(search, INTERRUPTED) for search in searches)
@@ -171,7 +172,7 @@ def infer_on_spark(
         why = run_tasks(workers, search_one, searches, finished, told)
     if not why:
         for search in searches:
-            _keep(search, found[search.name])
+            found[search.name] = _keep(search, found[search.name])
         return tuple(found[search.name] for search in searches)
     there = {name: _with_all_kept(one) for name, one in found.items()}
     return tuple(there.get(search.name) or _without(search, why) for search in searches)
@@ -354,21 +355,23 @@ def kept_at(file: str, name: str, hide: Sequence[str] = ()) -> Path | None:
     return None if folder is None else folder / f"{FOLDER}-{sha256(key.encode()).hexdigest()[:24]}.json"
 
 
-def _keep(search: Search, found: Found) -> None:
+def _keep(search: Search, found: Found) -> Found:
     """Keeps what another search can go on with, if there is a place for it; removes what nobody needs any more.
 
-    Raises: BadRequest.
+    Returns the outcome. Where it cannot be kept, it says so beside the reason why it is open, and no result is lost.
     """
     place = search.place
     if place is None:
-        return
+        return found
     try:
         if found.kept is None:
             place.unlink(missing_ok=True)
         else:
             save(place, found.kept)
     except OSError as error:
-        raise BadRequest(f"{place} cannot be written: {error.strerror or error}") from error
+        said = f"{place} cannot be written: {error.strerror or error}"
+        return replace(found, kept=None, reason=found.reason and f"{found.reason}; not kept, for {said}")
+    return found
 
 
 def chosen_machines(specification: ir.Specification, names: Sequence[str]) -> tuple[ir.Machine, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from thence.cli.output import BadInput, Output, uncertified
+from thence.cli.output import BadInput, Output, uncertified, unwritten
 from thence.cli.proof_checker import CheckerMissing, find_checker
 from thence.cli.session import Session
 from thence.dsl import ir
@@ -55,17 +55,19 @@ def certify(
 ) -> Output:
     """Writes the certificate of the proofs; the output with its levels, and with the place of the certificate.
 
-    After Ctrl-C the output is that of the proofs alone.
+    After Ctrl-C, and where no certificate can be written any more, the output is that of the proofs alone.
     """
-    loaded = load(proved.file)
-    if loaded.specification != proved.specification:
-        raise BadInput(f"{proved.file} was changed while it was proved")
     checker = installed_checker()
     try:
+        loaded = load(proved.file)
+        if loaded.specification != proved.specification:
+            return unwritten(output, (f"no certificate: {proved.file} was changed while it was proved",))
         made = certificate(loaded, proved.proofs, options, checker, request.authors, certificate_status(session))
         write(made, Path(request.directory))
     except NotCertified as fault:
-        raise BadInput(f"no certificate: {fault}") from fault
+        return unwritten(output, (f"no certificate: {fault}",))
+    except OSError as fault:  # of the files in which solvers and checkers get their work
+        return unwritten(output, (f"no certificate: {fault.filename or 'a file'}: {fault.strerror or fault}",))
     except KeyboardInterrupt:
         return uncertified(output)
     levels = {statement.key: statement.level for statement in made.manifest.statements}

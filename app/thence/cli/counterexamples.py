@@ -6,11 +6,12 @@ They are a diagram, an ITF trace, a recorded execution, a pytest file, and the p
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 from thence.api.targets import Target
-from thence.cli.output import Output
+from thence.cli.output import Output, faults_of, unwritten
 from thence.cli.session import check_writable, write_text
 from thence.dsl.check.workloads.kind import kind_of
 from thence.dsl.check.workloads.settings import lines_of
@@ -65,34 +66,45 @@ class Files:
             check_writable(path)
 
 
-def write_first(file: str, found: Iterable[tuple[Target, Result]], files: Files) -> str:
+def with_first(output: Output, file: str, found: Iterable[tuple[Target, Result]], files: Files) -> Output:
     """Writes the first counterexample, replayed once more. `file` is the specification's name.
 
-    Returns a note for readers: "", or that there is none. Raises BadInput where a file cannot be written.
+    Returns the output, which says where there is none, or where a file could not be written.
     """
     if not files.asked:
-        return ""
+        return output
     shown = next(((target, result) for target, result in found if "counterexample" in result.facts), None)
     if shown is None:
-        return f"there is no counterexample: {' and '.join(files.asked)} not written\n"
-    target, result = shown
+        said = f"there is no counterexample: {' and '.join(files.asked)} not written\n"
+        return replace(output, notes=output.notes + said)
+    return unwritten(output, faults_of(_writes(file, *shown, files)))
+
+
+def _writes(file: str, target: Target, result: Result, files: Files) -> Iterator[Callable[[], object]]:
+    """What writes each form of the counterexample."""
     recorded = list(result.facts["counterexample"])
     system = system_of(target.protocol, target.workload)
     steps = replay(system, recorded)
     property_ = str(result.facts["property"])
-    if files.svg is not None:
-        files.svg.write(result.picture)
-    if files.itf is not None:
-        write_text(files.itf, json.dumps(itf(system, steps, file), indent=1) + "\n")
-    if files.trace is not None:
+
+    def write_itf(path: str) -> None:
+        write_text(path, json.dumps(itf(system, steps, file), indent=1) + "\n")
+
+    def write_events(path: str) -> None:
         header = {"protocol": target.subject, "violates": property_, "source": file}
-        write_trace(files.trace, Trace(execution(system, steps), header))
-    if files.pytest is not None:
+        write_trace(path, Trace(execution(system, steps), header))
+
+    def write_pytest(path: str) -> None:
         protocol, _, mutant = target.subject.partition("/")
         settings = lines_of(target.workload, kind_of(target.protocol))
-        content = pytest_file(here(file), protocol, mutant or None, settings, property_, recorded)
-        write_text(files.pytest, content)
-    if files.html is not None:
-        page = single_file(load(file), start_of(target), recorded, cycle_of(result), property_)
-        write_text(files.html, page)
-    return ""
+        write_text(path, pytest_file(here(file), protocol, mutant or None, settings, property_, recorded))
+
+    def write_page(path: str) -> None:
+        write_text(path, single_file(load(file), start_of(target), recorded, cycle_of(result), property_))
+
+    if files.svg is not None:
+        yield partial(files.svg.write, result.picture)
+    ways = ((files.itf, write_itf), (files.trace, write_events), (files.pytest, write_pytest), (files.html, write_page))
+    for path, write in ways:
+        if path is not None:
+            yield partial(write, path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +68,25 @@ def exit_incomplete(results: Iterable[Result]) -> int:
     from thence.spec.verdict import exit_code
 
     return exit_code(results) or UNKNOWN
+
+
+def faults_of(writes: Iterable[Callable[[], object]]) -> tuple[str, ...]:
+    """Writes files, each whatever became of the others; why some could not be written."""
+    faults = []
+    for write in writes:
+        try:
+            write()
+        except UserError as error:
+            faults.append(str(error))
+    return tuple(faults)
+
+
+def unwritten(output: Output, faults: Sequence[str]) -> Output:
+    """The output of what was found, where files could not be written: nothing of it is lost, and the exit code is 2."""
+    if not faults:
+        return output
+    notes = output.notes + "".join(f"{fault}\n" for fault in faults)
+    return replace(output, notes=notes, fields={**output.fields, "unwritten": [*faults]}, exit=BAD_INPUT)
 
 
 def uncertified(output: Output) -> Output:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -104,6 +105,41 @@ def test_what_failed_goes_on(specify: Specify, monkeypatch: pytest.MonkeyPatch, 
             assert figures(found, apart) == figures(exact, apart), (seed, spreading)
             assert not folder.exists()
     assert failed and kept
+
+
+@pytest.mark.parametrize("spreading", [False, True])
+def test_a_kill_while_files_are_removed_damages_nothing(
+    specify: Specify, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, spreading: bool
+) -> None:
+    """A search is over and removes its files, in any order; another one finds the same, wherever that is cut off."""
+    keep_small(monkeypatch)
+    protocol, workload = drawn(specify, 0)
+    listed, unlink = Path.iterdir, Path.unlink
+    found = set()
+    for left in (2, 20):
+        random = Random(left)
+
+        def shuffled(folder: Path, random: Random = random) -> Iterator[Path]:
+            return iter(random.sample(there := list(listed(folder)), len(there)))
+
+        calls = count()
+
+        def killed(path: Path, missing_ok: bool = False, calls: Iterator[int] = calls, left: int = left) -> None:
+            if next(calls) >= left:
+                raise Killed
+            unlink(path, missing_ok)
+
+        def resources(left: int = left) -> Resources:
+            return Resources(1 << 21, folder=tmp_path / str(left), crew=Shaky() if spreading else None)
+
+        with monkeypatch.context() as patched, suppress(Killed):
+            patched.setattr(Path, "iterdir", shuffled)
+            patched.setattr(Path, "unlink", killed)
+            NativeEngine(request_of(System(protocol, workload), resources())).run(CAPACITY)
+        again = NativeEngine(request_of(System(protocol, workload), resources())).run(CAPACITY)
+        found.add((again.complete, again.states, again.transitions))
+        assert not (tmp_path / str(left)).exists()
+    assert len(found) == 1 and all(complete for complete, *_ in found)
 
 
 def attempt(

@@ -196,9 +196,13 @@ def is_kept(folder: Path) -> bool:
 
 
 def remove(folder: Path) -> None:
-    """Removes what the search left, and the folder, if nothing else is in it."""
+    """Removes what the search left, and the folder, if nothing else is in it.
+
+    The manifest goes first: a kill in between leaves files that no search goes on with, and none that seem damaged.
+    """
+    forget(folder)
     for path in folder.iterdir():
-        if path.name in (MANIFEST, _DRAFT, STEPS, NUMBERS) or path.name.startswith(("known-", "reached-", *SPREAD)):
+        if path.name in (_DRAFT, STEPS, NUMBERS) or path.name.startswith(("known-", "reached-", *SPREAD)):
             path.unlink()
     (folder / LOCK).unlink()  # the last one: without it, the others would be something else to another process
     if not any(folder.iterdir()):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -218,6 +220,23 @@ def test_a_file_that_was_changed_meanwhile_is_not_written(
     (tmp_path / "mine.thence").write_text(STOP_AND_WAIT)
     ran = thence("infer", "mine.thence", "--write", "--json")
     assert ran.object["machines"][0]["verdict"] == "proved" and len(ran.object["unwritten"]) == 1
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_cannot_be_kept_costs_no_result(
+    thence: Thence, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    """The disk is full when the first search ends without an answer."""
+    (tmp_path / "mine.thence").write_text(BEYOND + "\n" + STOP_AND_WAIT.replace("stop_and_wait", "other"))
+
+    def full(place: Path, kept: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(inferring, "save", full)
+    ran = thence("infer", "mine.thence", "--timeout", "8", "--jobs", jobs, "--json")
+    first, second = ran.object["machines"]
+    assert ran.code == 3 and (first["verdict"], second["verdict"]) == ("unknown", "proved")
+    assert "not kept" in first["reason"] and "No space left on device" in first["reason"]
 
 
 def test_a_long_number_is_no_candidate(

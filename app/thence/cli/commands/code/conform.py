@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Optional
 
 import typer
@@ -41,7 +42,7 @@ from thence.cli.options import (
     TrustFile,
     verbosity,
 )
-from thence.cli.output import BAD_INPUT, UNKNOWN, BadInput, Output
+from thence.cli.output import UNKNOWN, BadInput, Output, faults_of, unwritten
 from thence.cli.reaching import indented, reach_line, reach_table, seen_and_missing, withheld_text
 from thence.cli.recorded_cases import read_recorded
 from thence.cli.session import Session, check_writable, run_command, write_text
@@ -169,19 +170,18 @@ def _conformed(session: Session, drive: Drive, terms: Terms, files: FailureFiles
     report = run.report
     results = driven_results(drive, run)
     failed = bool(report.counterexamples)
-    unwritten: dict[str, str] = {}
+    missing: dict[str, str] = {}
     if failed:
-        unwritten = _write(files, drive, run, report.counterexamples[0])
+        missing = _write(files, drive, run, report.counterexamples[0])
     said = list(_sentences(drive, run, whole=session.verbosity > 0))
     for path in files.asked:
         written = f"{path} written" if failed else f"nothing failed; {path} is not written"
-        said.append(unwritten.get(path, written))
+        if path not in missing:
+            said.append(written)
     code = UNKNOWN if report.interrupted and not failed else None
     fields: dict[str, Any] = {"complete": not report.interrupted}
-    if unwritten:
-        fields["unwritten"] = list(unwritten.values())
-    code = BAD_INPUT if unwritten else code
-    return Output(results, notes="\n".join(said) + "\n", fields=fields, exit=code)
+    output = Output(results, notes="\n".join(said) + "\n", fields=fields, exit=code)
+    return unwritten(output, tuple(missing.values()))
 
 
 def _write(files: FailureFiles, drive: Drive, driven: Driven, shown: Counterexample) -> dict[str, str]:
@@ -193,14 +193,12 @@ def _write(files: FailureFiles, drive: Drive, driven: Driven, shown: Counterexam
         (files.pytest, lambda path: write_text(path, pytest_file(recorded, shown.findings))),
         (files.transcript, lambda path: _write_transcript(path, recorded, drive.limits)),
     ]
-    unwritten: dict[str, str] = {}
+    missing: dict[str, str] = {}
     for path, write in ways:
         if path is not None:
-            try:
-                write(path)
-            except BadInput as error:
-                unwritten[path] = str(error)
-    return unwritten
+            for fault in faults_of([partial(write, path)]):
+                missing[path] = fault
+    return missing
 
 
 def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
@@ -288,8 +286,7 @@ def _again(recorded: RecordedCase, limits: Limits, files: FailureFiles) -> Outpu
     else:
         found = None if recorded.protocol is None else named_protocol(recorded.protocol)
         outcome = rerun_against(recorded, found, limits)
-    if files.svg is not None:
-        write_text(files.svg, picture(outcome))
+    faults = () if files.svg is None else faults_of([partial(write_text, files.svg, picture(outcome))])
     failed = bool(outcome.findings)
     facts = {
         "protocol": short_name(recorded.protocol),
@@ -307,4 +304,4 @@ def _again(recorded: RecordedCase, limits: Limits, files: FailureFiles) -> Outpu
         "recorded case", "conform", recorded.system, verdict, Level.L0, verdict is Verdict.TESTED, 0.0, facts
     )
     said = [case_explained(outcome).rstrip("\n"), *_cited(recorded.protocol, outcome.kinds)]
-    return Output((result,), text="\n".join(said) + "\n", table=False)
+    return unwritten(Output((result,), text="\n".join(said) + "\n", table=False), faults)

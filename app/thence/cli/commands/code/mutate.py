@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Optional
 
@@ -12,7 +13,7 @@ import typer
 from thence.api.driving import links_given
 from thence.api.pools import open_spark
 from thence.cli.options import Json, Verbose
-from thence.cli.output import BadInput, Output, exit_incomplete
+from thence.cli.output import BadInput, Output, exit_incomplete, faults_of, unwritten
 from thence.cli.session import Session, folder_for, run_command, write_text
 from thence.conformance.implementations import SHIPPED
 from thence.conformance.mutation.explanations import Explanation, explained, library_explanations
@@ -148,15 +149,14 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     else:
         with open_spark(request.master) as workers:
             scores, why = mutate_on(workers, subjects, request.limits, progress, results)
-    if saved is not None:
-        for score in scores:
-            _save(saved, score)
+    faults = () if saved is None else faults_of(partial(_save, saved, score) for score in scores)
     found = tuple(_result(score, request.at_least, library_explanations()) for score in scores)
     text = _table(scores) + (f"incomplete: {why}; these are the fates so far\n" if why else "")
     whole = {} if len(scores) == 1 else {"score": _rounded(score_of(scores))}
     asked = request.file is not None
     fields = {**whole, "complete": not why}
-    return Output(found, text=text, fields=fields, exit=exit_incomplete(found) if why else None, asked=asked)
+    output = Output(found, text=text, fields=fields, exit=exit_incomplete(found) if why else None, asked=asked)
+    return unwritten(output, faults)
 
 
 def _subjects(request: MutateRequest, file: str) -> list[Subject]:

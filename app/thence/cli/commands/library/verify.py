@@ -17,7 +17,7 @@ import typer
 from thence.api.pools import open_spark, require_spark
 from thence.api.verifying import Task, implemented, run_task, tasks_of
 from thence.cli.options import Json, Seed, Verbose
-from thence.cli.output import BadInput, Output, exit_incomplete
+from thence.cli.output import BadInput, Output, exit_incomplete, faults_of, unwritten
 from thence.cli.readers.progress import UNLIKE
 from thence.cli.session import Session, check_writable, folder_for, run_command, write_text
 from thence.conformance.extras import ExtraMissing
@@ -125,8 +125,9 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     loaded = [file for file in loaded if file.path in tasks]
     then = len(_tested_on_spark(loaded)) if amount.campaign_cases else 0
     campaign: list[Result] = []
+    unkept: set[str] = set()
     with _pool(request.master) as (pool, cluster):
-        done, why = _run(session, [task for each in tasks.values() for task in each], then, pool, kept)
+        done, why = _run(session, [task for each in tasks.values() for task in each], then, pool, kept, unkept)
         if not why:
             _refuse_silent([path for path, each in tasks.items() if not any(done[task] for task in each)], bool(files))
         left = [task for each in tasks.values() for task in each if task not in done]
@@ -153,13 +154,16 @@ def _verified(session: Session, request: VerifyRequest) -> Output:
     took = time.perf_counter() - started
     shown = [[line.first for line in lines(each, explained=True)] for each in by_file.values()]
     player, runs = _runs(session, [*{file.path: file for file in loaded}.values()], shown)
-    write_text(request.report, render(Verified(sections, took, left=missing, chosen=chosen, player=player, runs=runs)))
+    page = render(Verified(sections, took, left=missing, chosen=chosen, player=player, runs=runs))
+    faults = faults_of([lambda: write_text(request.report, page)])
     said = f"{why}: this is what was finished\n" if why else ""
     said += f"{chosen}\n" if chosen else ""
-    return Output(
-        results=tuple(results), diagnostics=diagnostics, notes=f"{said}report: {request.report}\n",
+    said += "" if faults else f"report: {request.report}\n"
+    output = Output(
+        results=tuple(results), diagnostics=diagnostics, notes=said,
         fields=fields, exit=exit_incomplete(results) if why else None, files=tuple(sizes),
     )  # fmt: skip
+    return unwritten(output, (*sorted(unkept), *faults))
 
 
 def _narrowed(tasks: dict[Path, list[Task]], only: Sequence[str]) -> dict[Path, list[Task]]:
@@ -204,18 +208,21 @@ def _refuse_silent(silent: Sequence[Path], chosen: bool) -> None:
 
 
 def _run(
-    session: Session, tasks: Sequence[Task], then: int, pool: TaskPool, kept: KeptResults | None
+    session: Session, tasks: Sequence[Task], then: int, pool: TaskPool, kept: KeptResults | None, unkept: set[str]
 ) -> tuple[dict[Task, tuple[Result, ...]], str]:
     """Runs the tasks, but for those whose results are kept; the results by task, and why some are missing, if any are.
 
-    `then`: the number of campaigns that follow.
+    `then`: the number of campaigns that follow. `unkept` gets the reasons why results could not be kept.
     """
     done = {} if kept is None else {task: found for task in tasks if (found := kept.read(task.about)) is not None}
 
     def finished(task: Task, future: Future[tuple[Result, ...]]) -> None:
         done[task] = _outcome(task, future)
         if kept is not None and future.exception() is None:
-            kept.keep(task.about, done[task])
+            try:
+                kept.keep(task.about, done[task])
+            except OSError as error:
+                unkept.add(f"results cannot be kept: {Path(error.filename).parent}: {error.strerror}")
 
     def told(running: Sequence[Task]) -> None:
         doing = ", ".join(task.label for task in running[:SHOWN])

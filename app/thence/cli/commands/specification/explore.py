@@ -12,7 +12,7 @@ import typer
 from thence.api.closed_sets import ClosedSet
 from thence.api.exploring import ANY_NUMBER, Exploration, Manner, explored
 from thence.api.targets import Choice, targets
-from thence.cli.counterexamples import Drawing, Files, without_packet_rows, write_first
+from thence.cli.counterexamples import Drawing, Files, with_first, without_packet_rows
 from thence.cli.options import File, Json, MutantName, NoPackets, Processes, ScopeName, Sends, SettingTexts, Verbose
 from thence.cli.output import BAD_INPUT, Output, exit_incomplete, uncertified
 from thence.cli.reducing import reductions_text
@@ -147,8 +147,7 @@ def _explored(
     if closed is not None:
         output = _certified(output, closed, found)
     if found.complete:
-        note = write_first(choice.file, zip(found.targets, found, strict=True), files)
-        output = replace(output, notes=output.notes + note)
+        output = with_first(output, choice.file, zip(found.targets, found, strict=True), files)
     asked = bool(choice.scope or choice.mutant or properties)
     return replace(output, files=((Path(choice.file).stem, len(found.statements)),), asked=asked)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Optional
 
 import typer
@@ -22,7 +23,7 @@ from thence.cli.options import (
     SettingTexts,
     verbosity,
 )
-from thence.cli.output import BadInput, Output
+from thence.cli.output import BadInput, Output, faults_of, unwritten
 from thence.cli.recorded_steps import recorded_steps
 from thence.cli.session import Session, check_writable, run_command
 from thence.dsl.find import specification
@@ -84,9 +85,10 @@ def _simulated(choice: Choice, manner: Manner, replayed: str | None, drawn: Draw
         recorded, about = recorded_steps(replayed)
         manner = replace(manner, replay=recorded, about=about)
     result = ran(target, manner)
+    faults: tuple[str, ...] = ()
     if drawn is not None:
-        drawn.write(result.picture)
-    return Output(results=(result,), text=result.explanation, table=False)
+        faults = faults_of([partial(drawn.write, result.picture)])
+    return unwritten(Output(results=(result,), text=result.explanation, table=False), faults)
 
 
 def _played(choice: Choice, name: str | None, replay: str | None, drawn: Drawing | None) -> Output:
@@ -107,7 +109,8 @@ def _played(choice: Choice, name: str | None, replay: str | None, drawn: Drawing
         lines = [f"{one['name']} of {one['subject']}: {' '.join(one['doc'].split()) or '-'}" for one in listed]
         return Output(text="\n".join(lines) or f"{file} has no scenarios", fields={"scenarios": listed}, table=False)
     results = played(found, name)
+    faults: tuple[str, ...] = ()
     shown = next((result for result in results if result.verdict is Verdict.REFUTED), results[0])
     if drawn is not None:
-        drawn.write(shown.picture)
-    return Output(results=results, asked=True)
+        faults = faults_of([partial(drawn.write, shown.picture)])
+    return unwritten(Output(results=results, asked=True), faults)

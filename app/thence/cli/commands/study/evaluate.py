@@ -13,7 +13,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from thence.cli.options import Json
-from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
+from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output, faults_of, unwritten
 from thence.cli.readers.layout import grid, width_of, wrapped
 from thence.cli.session import Session, run_command, write_text
 from thence.cli.subjects import not_shipped
@@ -149,14 +149,14 @@ def _evaluated(session: Session, names: Sequence[str], evaluation: _Evaluation, 
             rows.append(_measured(session, name, evaluation, f"{count} of {len(names)} done"))
     except KeyboardInterrupt:
         complete = False
-    if table is not None:
-        write_text(str(table), _csv(rows))
+    faults = () if table is None else faults_of([lambda: write_text(str(table), _csv(rows))])
     text = _text(rows, evaluation)
     if not complete:
         text += "incomplete: interrupted; these are the systems so far\n"
     stuck = any(row.stuck or any(run.undelivered for run in row.sockets) for row in rows)
     fields: dict[str, Any] = {"evaluation": _json(rows, evaluation), **({} if complete else {"complete": False})}
-    return Output(text=text, fields=fields, exit=UNKNOWN if stuck or not complete else AS_EXPECTED, table=False)
+    code = UNKNOWN if stuck or not complete else AS_EXPECTED
+    return unwritten(Output(text=text, fields=fields, exit=code, table=False), faults)
 
 
 def _measured(session: Session, name: str, evaluation: _Evaluation, progress: str) -> _Row:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from thence.cli.options import Json
-from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output
+from thence.cli.output import AS_EXPECTED, UNKNOWN, BadInput, Output, faults_of, unwritten
 from thence.cli.readers.layout import grid, width_of
 from thence.cli.session import Session, run_command, write_text
 from thence.conformance.evaluation.study import MEASURES, load_study, shipped_studies
@@ -65,15 +65,14 @@ def _swept(session: Session, name: str, out: str | None, master: str, table: Pat
         session.status(study.name, done, runs, "runs")
 
     found = run_sweep(directory, study, master, progress)
-    if table is not None:
-        write_text(str(table), _csv(found))
+    faults = () if table is None else faults_of([lambda: write_text(str(table), _csv(found))])
     stuck = any(cell.undelivered or cell.silent for cell in cells(found))
     fields = {
         "sweep": {**found.study.to_json(), "directory": str(directory), "runs": as_records(found)},
         **({} if found.complete else {"complete": False}),
     }
     exit_code = UNKNOWN if stuck or not found.complete else AS_EXPECTED
-    return Output(text=_text(found, directory), fields=fields, exit=exit_code, table=False)
+    return unwritten(Output(text=_text(found, directory), fields=fields, exit=exit_code, table=False), faults)
 
 
 def _text(found: Sweep, directory: Path) -> str:

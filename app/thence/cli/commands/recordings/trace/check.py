@@ -11,7 +11,7 @@ import typer
 from thence.api.recordings import Reading, Recordings, judge_files, known_format, opposite
 from thence.api.statements import Recording
 from thence.cli.options import Json, Merge, TraceFormat, verbosity
-from thence.cli.output import UNKNOWN, BadInput, Output
+from thence.cli.output import UNKNOWN, BadInput, Output, faults_of, unwritten
 from thence.cli.readers.printing import FEW
 from thence.cli.session import Session, check_writable, run_command, write_text
 from thence.cli.subjects import whose_lines
@@ -163,16 +163,18 @@ def _several(found: Recordings, verbosity: int) -> Output:
 
 
 def _single(result: Recording, against: str | None, svg: str | None) -> Output:
+    faults: tuple[str, ...] = ()
     text = _line(result) + "\n"
     if (result.facts.get("divergence") or {}).get("guard") is not None:
         text += "".join(f"{line}\n" for line in whose_lines(against))
     if svg is not None and result.picture:
-        write_text(svg, result.picture)
-        text += f"{svg} written\n"
+        path, picture = svg, result.picture
+        faults = faults_of([lambda: write_text(path, picture)])
+        text += "" if faults else f"{svg} written\n"
     elif svg is not None:
         text += f"no finding to draw; {svg} is not written\n"
     code = {Verdict.REFUTED: 1, Verdict.UNKNOWN: UNKNOWN}.get(result.verdict, 0)
-    return Output((result,), text=text, exit=code, table=False)
+    return unwritten(Output((result,), text=text, exit=code, table=False), faults)
 
 
 def _named_once(file: str, why: str) -> str:
