@@ -8,17 +8,18 @@ its literals; for each literal the rows that have it are again the bits of a num
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 from math import log2
+from typing import Any, TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
 from thence.proofs.infer.orders import as_premise, compares_variables, is_ordered
 from thence.proofs.infer.reasons import denied, operands, parts
-from thence.proofs.infer.vocabulary import Template, cost, variables_of
-from thence.proofs.logic.compiled import Compiled, compiled_row, value_in
+from thence.proofs.infer.vocabulary import Template, cost, nameless, variables_of
+from thence.proofs.logic.compiled import Compiled, compiled_row
 from thence.proofs.logic.formula import (
     conj,
     disj,
@@ -308,6 +309,21 @@ def generalized(clause: Clause, taken: Collection[str]) -> Iterator[Clause]:
         yield replace(clause, apart=False)
 
 
+def of_what_is_possible(clause: Clause, instead: Iterable[tuple[ir.Expr, ir.Expr]]) -> Iterator[Clause]:
+    """The clauses that say more: of what can still be had, instead of what is; `instead` has, for formulas that say that
+    something is, formulas that say that it can be no more."""
+    for number, (atom, affirmed) in enumerate(clause.literals):
+        for said, lost in () if affirmed else instead:
+            if nameless(atom) == nameless(said):
+                pairs = zip(free_locals(said), free_locals(atom).items(), strict=True)
+                names = {old: ir.Local(type_, new) for old, (new, type_) in pairs}
+                if free_locals(lost).keys() <= names.keys():
+                    literals = (*clause.literals[:number], *clause.literals[number + 1 :], (substitute(lost, names), True))
+                    used = {name for each, _ in literals for name in free_locals(each)}
+                    variables = tuple(each for each in clause.variables if each.name in used)
+                    yield replace(clause, variables=variables, literals=literals)
+
+
 def linked(clause: Clause) -> Iterator[Clause]:
     """The clauses that say more: an affirmed `exists y. ...` about a message y later than one of the variables."""
     for number, (atom, affirmed) in enumerate(clause.literals):
@@ -351,6 +367,10 @@ def _sort_key(expr: ir.Expr) -> str:
     return repr(expr)
 
 
+Shared: TypeAlias = dict[str, Any]
+"""What rows of one state share: see `compiled_row`."""
+
+
 @dataclass(slots=True)
 class Rows:
     """What samples show of a template. `false_in(j)` has a bit for each row in which atom j is false."""
@@ -364,13 +384,13 @@ class Rows:
     _costs: list[int] = field(default_factory=list)
     _made: dict[tuple[tuple[int, bool], ...], tuple[Clause, int]] = field(default_factory=dict)
 
-    def learn(self, states: Sequence[Structure], check: Callable[[], None]) -> None:
-        """Adds the rows of states. `check` is called for each of them, and may raise; then nothing is added."""
-        new = set[int]()
-        for state in states:
-            check()
-            new.update(row for _, row in value_in(self.function, state))
-        new -= self.known
+    def shown_in(self, state: Structure, shared: Shared) -> set[int]:
+        """The rows of a state."""
+        return {row for _, row in self.function(state.universe, state.tables, shared)}
+
+    def learn(self, shown: Set[int]) -> None:
+        """Adds rows of states."""
+        new = shown - self.known
         if not self.columns:
             self.columns = [0] * len(self.template.atoms)
             self._costs = [cost(atom) for atom in self.template.atoms]
@@ -400,12 +420,14 @@ class Rows:
                 if at != other and column | second == self.full:
                     yield clause_of(self.template, [(atoms[at], affirmed), (atoms[other], also)])
 
-    def denials(self, state: Structure, chance: random.Random, check: Callable[[], None]) -> Iterator[Denial]:
+    def denials(
+        self, state: Structure, chance: random.Random, check: Callable[[], None], shared: Shared
+    ) -> Iterator[Denial]:
         """Clauses that are true in all samples and false in the state, as short as a few attempts find them.
 
         `check` is called for each attempt, and may raise.
         """
-        for row in dict.fromkeys(row for _, row in value_in(self.function, state)):
+        for row in dict.fromkeys(row for _, row in self.function(state.universe, state.tables, shared)):
             if row not in self.known:
                 yield from self._denials_of(row, chance, check)
 
