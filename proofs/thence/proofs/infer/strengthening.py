@@ -66,7 +66,8 @@ FIRST = 700
 
 MANY = 4
 THINNED = 5
-"""Templates with `MANY` variables or more learn from one in so many samples at first: of each they learn much."""
+"""Templates with `MANY` variables or more learn from one in so many samples at first: of each they learn much. So do
+those with one variable less where there are many formulas."""
 
 AT_ONCE = 12
 """So many denials with many variables are tried before the templates learn from what refuted them; else one."""
@@ -140,7 +141,7 @@ class Proposals:
             self.learnt_by.append(0)
         level = self.levels[variables - 1]
         new = self.learnt[self.learnt_by[variables - 1] :]
-        if variables >= MANY and self.learnt_by[variables - 1] == 0:
+        if variables >= MANY - self.vocabulary.is_cut and self.learnt_by[variables - 1] == 0:
             new = [*self.learnt[: self.first : THINNED], *self.learnt[self.first :]]
         shown: list[set[int]] = [set() for _ in level]
         for state in new:

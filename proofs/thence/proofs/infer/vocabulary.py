@@ -62,6 +62,7 @@ class Vocabulary:
         ordered: names of the ordered sorts.
         names: what means something in the machine, so that no variable has its name.
         ahead: by how much a number may be above another one, as what is to be proved says: `phase(v) <= phase(w) + 1`.
+        is_cut: whether there were so many forms that the less likely ones were left out.
     """
 
     symbols: tuple[ir.Symbol, ...]
@@ -71,6 +72,7 @@ class Vocabulary:
     ordered: tuple[str, ...]
     names: frozenset[str]
     ahead: tuple[int, ...] = ()
+    is_cut: bool = False
 
 
 def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
@@ -83,7 +85,8 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
     whole = tuple(dict.fromkeys(goals))
     found = _vocabulary(machine, whole, lambda action: reasons_of(action, machine) if reasons else ())
     if reasons and len(found.forms) > FORMS:
-        return _vocabulary(machine, whole, lambda action: reasons_of(action, machine, few=True))
+        few = _vocabulary(machine, whole, lambda action: reasons_of(action, machine, few=True))
+        return replace(few, is_cut=True)
     return found
 
 
@@ -112,7 +115,8 @@ def _vocabulary(
     names |= {definition.name for definition in machine.definitions}
     played = {key: frozenset(found) for key, found in roles.items()}
     ahead = tuple(sorted({number for goal in whole for number in _ahead(goal)}))
-    return Vocabulary(known, played, tuple(forms.values()), _kinds(machine, texts), machine.ordered, frozenset(names), ahead)
+    kinds = _kinds(machine, texts)
+    return Vocabulary(known, played, tuple(forms.values()), kinds, machine.ordered, frozenset(names), ahead)
 
 
 def templates(vocabulary: Vocabulary, sorts: Sequence[Type], variables: int) -> Iterator[Template]:
