@@ -20,6 +20,7 @@ from thence.proofs.infer.clauses import (
     excluding,
     generalized,
     including,
+    of_what_is_possible,
 )
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import local
@@ -230,3 +231,18 @@ def test_a_vote_for_oneself_becomes_a_vote_of_anybody() -> None:
     same = ir.Comparison(ir.types.BOOL, "=", ir.Local(node, "n"), ir.Local(node, "n2"))
     assert any(each.literals == ((anybody, False), (own[1], False), (same, True)) for each in said)
     assert said[-1] == replace(clause, apart=False)
+
+
+def test_what_is_true_of_all_that_is_decided_may_be_true_of_all_that_can_be() -> None:
+    """For any names, and not of what is affirmed."""
+    value, bool_ = Sort("value"), ir.types.BOOL
+    v, w = (ir.Local(value, name) for name in ("v", "w"))
+    decided, lost = (ir.Apply(bool_, name, (v,)) for name in ("decided", "lost"))
+    of_w, asked = ir.Apply(bool_, "decided", (w,)), ir.Apply(bool_, "asked", (v,))
+    variables = (ir.Variable("v", value), ir.Variable("w", value))
+    clause = Clause(variables, ((of_w, False), (decided, True), (asked, False)))
+    (more,) = of_what_is_possible(clause, [(decided, lost)])
+    assert set(more.literals) == {(ir.Apply(bool_, "lost", (w,)), True), (decided, True), (asked, False)}
+    assert more.variables == variables
+    all_gone = of_what_is_possible(Clause(variables[:1], ((decided, False), (asked, False))), [(asked, decided)])
+    assert [set(each.literals) for each in all_gone] == [{(decided, False), (decided, True)}]

@@ -310,15 +310,19 @@ def generalized(clause: Clause, taken: Collection[str]) -> Iterator[Clause]:
 
 
 def of_what_is_possible(clause: Clause, instead: Iterable[tuple[ir.Expr, ir.Expr]]) -> Iterator[Clause]:
-    """The clauses that say more: of what can still be had, instead of what is; `instead` has, for formulas that say that
-    something is, formulas that say that it can be no more."""
+    """The clauses that say it of what can still be, instead of what is. `instead` has formulas that say that something
+    is, each with one that says that it can be no more."""
     for number, (atom, affirmed) in enumerate(clause.literals):
         for said, lost in () if affirmed else instead:
             if nameless(atom) == nameless(said):
                 pairs = zip(free_locals(said), free_locals(atom).items(), strict=True)
                 names = {old: ir.Local(type_, new) for old, (new, type_) in pairs}
                 if free_locals(lost).keys() <= names.keys():
-                    literals = (*clause.literals[:number], *clause.literals[number + 1 :], (substitute(lost, names), True))
+                    literals = (
+                        *clause.literals[:number],
+                        *clause.literals[number + 1 :],
+                        (substitute(lost, names), True),
+                    )
                     used = {name for each, _ in literals for name in free_locals(each)}
                     variables = tuple(each for each in clause.variables if each.name in used)
                     yield replace(clause, variables=variables, literals=literals)

@@ -230,7 +230,7 @@ def _marks(action: Action) -> Iterator[ir.Apply]:
 
 
 def _needs(action: Action) -> Iterator[tuple[ir.Quantified, tuple[ir.Variable, ...], ir.Apply]]:
-    """What a transition needs of everybody: the guard, the parameters that its effect does not show, and the relation."""
+    """What a transition needs of all: the guard, the parameters that its effect does not show, and the relation."""
     effect = {name for mark in _marks(action) for name in free_locals(mark)}
     for guard in action.guards:
         for part in split(guard.body):

@@ -1,8 +1,8 @@
 """What a transition has seen, and closes at the same moment: it stays as it was seen.
 
-A node that reports its latest vote, `forall d, w. voted(n, d, w) implies d <= c`, and takes part in no earlier ballot any
-more, `forall d: left(n, d) := left(n, d) or d < b`, has no other vote before b, now and later: `reported(n, b, c, v) and
-voted(n, d, w) and d < b implies d <= c`. Such clauses are candidates, as others are.
+A node that reports its latest vote, `forall d, w. voted(n, d, w) implies d <= c`, takes part in no earlier ballot any
+more, `forall d: left(n, d) := left(n, d) or d < b`. So it has no later vote before b, now or ever:
+`reported(n, b, c, v) and voted(n, d, w) and d < b implies d <= c`. Such clauses are candidates, as others are.
 """
 
 from __future__ import annotations

@@ -171,7 +171,9 @@ def _is_form(expr: ir.Expr) -> bool:
 def nameless(form: ir.Expr) -> ir.Expr:
     """The form with numbers for names: forms that differ in their names alone say the same."""
     free = free_locals(form).items()
-    return _numbered(substitute(form, {name: ir.Local(type_, f"free {at}") for at, (name, type_) in enumerate(free)}), 0)
+    return _numbered(
+        substitute(form, {name: ir.Local(type_, f"free {at}") for at, (name, type_) in enumerate(free)}), 0
+    )
 
 
 def _numbered(expr: ir.Expr, depth: int) -> ir.Expr:
