@@ -71,6 +71,9 @@ PATIENT_MS = 20_000
 FIRST_SHARE = 0.5
 """Share of the time limit for the first attempt, but for the longer search for runs that goes on beside it."""
 
+LONG_SHARE = 0.75
+"""The same, where the first attempt has a vocabulary of many formulas."""
+
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
 
@@ -306,7 +309,8 @@ class _Search:
         found = None
         if len(order) > 1:
             if self._ask is None:
-                self._first_s = self._budget.seconds = FIRST_SHARE * self._limits.seconds
+                share = LONG_SHARE if self._vocabulary(reasons=order[0]).is_cut else FIRST_SHARE
+                self._first_s = self._budget.seconds = share * self._limits.seconds
             with suppress(OutOfTime):
                 found = self._attempt(process, reasons=order[0])
             if found is not None and (found.proved or found.refuted is not None):
