@@ -28,12 +28,12 @@ from thence.proofs.infer.clauses import (
     linked,
     of_what_is_possible,
     rows_of,
+    seen,
 )
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
 from thence.proofs.infer.reasons import lost_instead
 from thence.proofs.infer.samples import Sampler
-from thence.proofs.infer.seen import seen
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
 from thence.proofs.logic.compiled import Compiled, compiled_denial, value_in
 from thence.proofs.logic.formula import outer_foralls
