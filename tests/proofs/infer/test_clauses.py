@@ -10,7 +10,9 @@ from random import Random
 from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 
 from thence.dsl import ir
+from thence.dsl.find import specification
 from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Sort
+from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.clauses import (
     DETERMINED_OVER,
@@ -20,7 +22,10 @@ from thence.proofs.infer.clauses import (
     excluding,
     generalized,
     including,
+    of_what_is_possible,
+    seen,
 )
+from thence.proofs.infer.goals import about_states, hidden
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import local
 from thence.proofs.logic.structure import Structure, evaluate
@@ -230,3 +235,40 @@ def test_a_vote_for_oneself_becomes_a_vote_of_anybody() -> None:
     same = ir.Comparison(ir.types.BOOL, "=", ir.Local(node, "n"), ir.Local(node, "n2"))
     assert any(each.literals == ((anybody, False), (own[1], False), (same, True)) for each in said)
     assert said[-1] == replace(clause, apart=False)
+
+
+def test_what_is_true_of_all_that_is_decided_may_be_true_of_all_that_can_be() -> None:
+    """For any names, and not of what is affirmed."""
+    value, bool_ = Sort("value"), ir.types.BOOL
+    v, w = (ir.Local(value, name) for name in ("v", "w"))
+    decided, lost = (ir.Apply(bool_, name, (v,)) for name in ("decided", "lost"))
+    of_w, asked = ir.Apply(bool_, "decided", (w,)), ir.Apply(bool_, "asked", (v,))
+    variables = (ir.Variable("v", value), ir.Variable("w", value))
+    clause = Clause(variables, ((of_w, False), (decided, True), (asked, False)))
+    (more,) = of_what_is_possible(clause, [(decided, lost)])
+    assert set(more.literals) == {(ir.Apply(bool_, "lost", (w,)), True), (decided, True), (asked, False)}
+    assert more.variables == variables
+    all_gone = of_what_is_possible(Clause(variables[:1], ((decided, False), (asked, False))), [(asked, decided)])
+    assert [set(each.literals) for each in all_gone] == [{(decided, False), (decided, True)}]
+
+
+REPORTED = "forall n, b, c, v, d, w. reported(n, b, c, v) and voted(n, d, w) and d < b implies d <= c"
+
+
+def paxos() -> ir.Machine:
+    machine = specification(str(library()[0].parent / "benchmarks" / "paxos.thence")).machines[0]
+    return about_states(hidden(machine, [each.name for each in machine.invariants if each.name != "agreement"]))
+
+
+def test_the_latest_vote_that_is_reported_stays_the_latest() -> None:
+    assert REPORTED in [show_expression(each.formula) for each in seen(paxos())]
+
+
+def test_nothing_is_seen_where_nothing_is_closed() -> None:
+    """Nodes that go on voting in earlier ballots close nothing."""
+    machine = paxos()
+    open_ = [
+        replace(each, updates=tuple(update for update in each.updates if update.symbol != "left"))
+        for each in machine.transitions
+    ]
+    assert not list(seen(replace(machine, transitions=tuple(open_))))

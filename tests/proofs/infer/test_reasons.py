@@ -13,7 +13,7 @@ from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.goals import about_states, hidden
-from thence.proofs.infer.reasons import along_an_order, come_first, reasons_of
+from thence.proofs.infer.reasons import along_an_order, come_first, lost_instead, reasons_of
 from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.structure import Structure, tuples
 from thence.proofs.machine.transitions import actions, initial, step, symbols
@@ -39,6 +39,25 @@ LOST = {
 def test_what_can_be_decided_no_more(name: str) -> None:
     assert LOST[name] in said(name, "decide")
     assert come_first(machine(name))
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_for_what_is_decided_stands_what_can_still_be_decided(name: str) -> None:
+    instead = {show_expression(each): show_expression(lost) for each, lost in lost_instead(machine(name))}
+    decided = [each for each in instead if each.startswith("decided(")]
+    assert [instead[each] for each in decided] == [LOST[name]]
+    assert LOST[name] in [lost for each, lost in instead.items() if each.startswith("exists q. forall n.")]
+
+
+def test_few_reasons_are_of_what_the_effect_does_not_show() -> None:
+    own = machine("paxos")
+    every, few = (
+        {show_expression(each) for action in actions(own) for each in reasons_of(action, own, few=few)}
+        for few in (False, True)
+    )
+    assert few < every
+    assert "exists q. forall n. member(n, q) implies voted(n, b, v)" in few
+    assert "exists c. voted(n, c, v) and c < b" in every - few  # a report shows its ballot
 
 
 def test_what_a_relation_says_of_fewer() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
@@ -13,7 +14,7 @@ from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.proofs.infer.budget import Budget
-from thence.proofs.infer.clauses import Clause
+from thence.proofs.infer.clauses import Clause, of_what_is_possible
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.samples import Sampler
@@ -112,6 +113,33 @@ def two_phase_commit(pool: SolverPool, process: SolverProcess) -> tuple[FiniteSt
     proposals = Proposals(machine, vocabulary_of(machine, goals), [sampler], Random(0), Budget(600))
     steps = FiniteSteps(machine, universe, [], process)
     return steps, Strengthening(proposals, [steps], list(goals), [], lambda _: None)
+
+
+def test_what_can_still_be_decided_is_spoken_of_only_where_that_denies_the_state(pool: SolverPool) -> None:
+    """A clause that does not deny the state would be wanted again and again."""
+    machine = specification(str(library()[0].parent / "benchmarks" / "toy_consensus.thence")).machines[0]
+    universe = {"process": 3, "message": 3}
+    sampler = Sampler(ProofSession(pool, Options(workers=1)), machine, universe, 0)
+    sampler.more(200, lambda: False)
+    proposals = Proposals(machine, vocabulary_of(machine, []), [sampler], Random(0), Budget(600))
+    search = Strengthening(proposals, [], [], [], lambda _: None)
+    decided = next(each for each, _ in proposals.lost_instead if isinstance(each, ir.Apply))
+    v, w = (ir.Local(decided.arguments[0].type, name) for name in ("v", "w"))
+    atoms = [replace(decided, arguments=(each,)) for each in (v, w)]
+    clause = Clause(tuple(ir.Variable(each.name, each.type) for each in (v, w)), tuple((each, False) for each in atoms))
+    seen: Counter[tuple[bool, bool]] = Counter()
+    for state in sampler.samples.states:
+        both = replace(state, tables={**state.tables, "decided": dict.fromkeys(state.tables["decided"], True)})
+        found = search._of_what_is_possible(clause, both)
+        possible = [
+            each
+            for each in of_what_is_possible(clause, proposals.lost_instead)
+            if not evaluate(each.formula, both, {}) and proposals.refusal(each.formula) is None
+        ]
+        assert found in possible if possible else found is clause
+        assert not evaluate(found.formula, both, {})
+        seen[found is clause, bool(possible)] += 1
+    assert set(seen) == {(True, False), (False, True)}, seen
 
 
 def test_the_fewest_conjuncts_are_closed_and_none_of_them_is_superfluous(pool: SolverPool) -> None:

@@ -165,6 +165,28 @@ def test_rows_are_the_values_of_the_atoms(name: str, reasons: bool) -> None:
                 assert bool(row >> at & 1) == bool(evaluate(atom, structure, environment)), atom
 
 
+@pytest.mark.parametrize("name", ["mf", QUORUMS], ids=["mf", "quorums"])
+def test_rows_that_share_what_formulas_say_are_the_same(name: str) -> None:
+    """Of each of several states, the templates in any order."""
+    machine = specification(name).machines[0]
+    vocabulary = vocabulary_of(machine, [], reasons=True)
+    made = [
+        compiled_row(template.atoms, template.variables)
+        for count in (1, 2, 3)
+        for template in templates(vocabulary, sorts_of(machine), count)
+    ]
+    used = 0
+    for seed in range(8):
+        chance = random.Random(seed)
+        structure = arbitrary(machine, chance)
+        shared: dict[str, object] = {}
+        for function in chance.sample(made, len(made)):
+            before = len(shared)
+            assert function(structure.universe, structure.tables, shared) == value_in(function, structure)
+            used += before > 0 and len(shared) == before
+    assert used > 8
+
+
 def test_a_denial_is_true_where_the_formula_is_false() -> None:
     """With numbers among the variables, and with premises, alternatives and other bodies, of any of the variables."""
     seen: Counter[tuple[str, bool]] = Counter()

@@ -8,23 +8,27 @@ its literals; for each literal the rows that have it are again the bits of a num
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 from math import log2
+from typing import Any, TypeAlias
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
 from thence.proofs.infer.orders import as_premise, compares_variables, is_ordered
-from thence.proofs.infer.reasons import denied, operands, parts
-from thence.proofs.infer.vocabulary import Template, cost, variables_of
-from thence.proofs.logic.compiled import Compiled, compiled_row, value_in
+from thence.proofs.infer.reasons import closed_to, denied, operands, parts
+from thence.proofs.infer.vocabulary import Template, cost, nameless, variables_of
+from thence.proofs.logic.compiled import Compiled, compiled_row
 from thence.proofs.logic.formula import (
+    FALSE,
+    TRUE,
     conj,
     disj,
     equal,
     forall,
     free_locals,
+    fresh_name,
     implies,
     local,
     names_apart,
@@ -33,6 +37,8 @@ from thence.proofs.logic.formula import (
     substitute,
 )
 from thence.proofs.logic.structure import Structure
+from thence.proofs.machine.steps.statements import split
+from thence.proofs.machine.transitions import Action, actions
 
 DOUBT = 4.0
 """Weight of each halving of the rows that speak for a clause, below 32."""
@@ -48,6 +54,9 @@ EXCLUDING_OVER = (4, 5)
 
 EXCLUDING = 120
 """Limit on these clauses."""
+
+SEEN_OVER = 7
+"""Limit on the variables of a clause about what a transition has seen and closed."""
 
 
 def _placed(atom: ir.Expr) -> set[str]:
@@ -264,6 +273,89 @@ def including(symbols: Iterable[ir.Symbol], ordered: Collection[str], taken: Col
     return iter(list(found)[:EXCLUDING])
 
 
+def seen(machine: ir.Machine) -> Iterator[Clause]:
+    """That what a transition sees, and closes at the same moment, stays so; for all values of the variables.
+
+    A node that reports its latest vote, `forall d, w. voted(n, d, w) implies d <= c`, takes part in no earlier ballot
+    any more, `forall d: left(n, d) := left(n, d) or d < b`. So it has no later vote before b, now or ever:
+    `reported(n, b, c, v) and voted(n, d, w) and d < b implies d <= c`.
+
+    Messages and numbers are not spoken of: samples have few of them.
+    """
+    found: dict[Clause, None] = {}
+    for action in actions(machine):
+        marks = [update for update in action.updates if update.value == TRUE and not update.binders]
+        for bound, facts in _absent(action):
+            for fact in facts:
+                for values, closing in _closings(action, bound, fact, machine):
+                    for mark in marks:
+                        said = [substitute(each, values) for each in (*facts, *closing)]
+                        found.update(dict.fromkeys(_clauses(ir.Apply(BOOL, mark.symbol, mark.arguments), said)))
+    return iter(found)
+
+
+def _clauses(mark: ir.Expr, said: Iterable[ir.Expr]) -> Iterator[Clause]:
+    """That these facts are not all true of what is marked."""
+    literals = [(mark, False)]
+    for each in said:
+        literals.append((each.operand, True) if isinstance(each, ir.Not) else (each, False))
+    free = {name: type_ for literal, _ in literals for name, type_ in free_locals(literal).items()}
+    if len(free) <= SEEN_OVER and not {MESSAGE, NAT} & set(free.values()):
+        variables = tuple(ir.Variable(name, type_) for name, type_ in free.items())
+        yield Clause(variables, tuple(dict.fromkeys(literals)), apart=False)
+
+
+def _absent(action: Action) -> Iterator[tuple[tuple[str, ...], tuple[ir.Expr, ...]]]:
+    """Facts that were not true together of any values of some names, as a guard says; under names of their own."""
+    own = {parameter.name for parameter in action.parameters}
+    for guard in action.guards:
+        for part in split(guard.body):
+            if isinstance(part, ir.Quantified) and part.kind == "forall":
+                taken = {*own, *free_locals(part.body)}
+                renamed: dict[str, ir.Expr] = {}
+                for each in part.variables:
+                    name = fresh_name(each.name, taken) if each.name in own else each.name
+                    taken.add(name)
+                    renamed[each.name] = ir.Local(each.type, name)
+                body = substitute(part.body, renamed)
+                yield tuple(free_locals(body).keys() - own), operands(denied(body), "and")
+
+
+def _closings(
+    action: Action, bound: Iterable[str], fact: ir.Expr, machine: ir.Machine
+) -> Iterator[tuple[Mapping[str, ir.Expr], tuple[ir.Expr, ...]]]:
+    """For what values of the names a transition makes sure that the fact becomes true no more, and where else."""
+    if not isinstance(fact, ir.Apply) or fact.type != BOOL:
+        return
+    for lock in closed_to(fact, machine):
+        assert isinstance(lock, ir.Apply)
+        for update in action.updates:
+            if update.symbol == lock.symbol:
+                values = _matched(update, lock, set(bound))
+                for also in operands(update.value, "or") if values is not None else ():
+                    assert values is not None
+                    itself = ir.Apply(BOOL, update.symbol, update.arguments)
+                    if also not in (itself, FALSE):
+                        where = () if also == TRUE else (substitute(also, values),)
+                        yield {name: value for name, value in values.items() if name in bound}, where
+
+
+def _matched(update: ir.Update, lock: ir.Apply, bound: set[str]) -> dict[str, ir.Expr] | None:
+    """Values of the binders of the update, and of the bound names, for which it is about the lock."""
+    binders = {binder.name for binder in update.binders}
+    values: dict[str, ir.Expr] = {}
+    for own, other in zip(update.arguments, lock.arguments, strict=True):
+        if isinstance(own, ir.Local) and own.name in binders:
+            if values.setdefault(own.name, other) != other:
+                return None
+        elif isinstance(other, ir.Local) and other.name in bound:
+            if values.setdefault(other.name, own) != own:
+                return None
+        elif own != other:
+            return None
+    return values
+
+
 def _sorts(symbol: ir.Symbol) -> list[Type]:
     return [parameter.type for parameter in symbol.parameters]
 
@@ -306,6 +398,25 @@ def generalized(clause: Clause, taken: Collection[str]) -> Iterator[Clause]:
                     yield Clause((*clause.variables, new), (*literals, *unequal), apart=False)
     if unequal:
         yield replace(clause, apart=False)
+
+
+def of_what_is_possible(clause: Clause, instead: Iterable[tuple[ir.Expr, ir.Expr]]) -> Iterator[Clause]:
+    """The clauses that say it of what can still be, instead of what is. `instead` has formulas that say that something
+    is, each with one that says that it can be no more."""
+    for number, (atom, affirmed) in enumerate(clause.literals):
+        for said, lost in () if affirmed else instead:
+            if nameless(atom) == nameless(said):
+                pairs = zip(free_locals(said), free_locals(atom).items(), strict=True)
+                names = {old: ir.Local(type_, new) for old, (new, type_) in pairs}
+                if free_locals(lost).keys() <= names.keys():
+                    literals = (
+                        *clause.literals[:number],
+                        *clause.literals[number + 1 :],
+                        (substitute(lost, names), True),
+                    )
+                    used = {name for each, _ in literals for name in free_locals(each)}
+                    variables = tuple(each for each in clause.variables if each.name in used)
+                    yield replace(clause, variables=variables, literals=literals)
 
 
 def linked(clause: Clause) -> Iterator[Clause]:
@@ -351,6 +462,10 @@ def _sort_key(expr: ir.Expr) -> str:
     return repr(expr)
 
 
+Shared: TypeAlias = dict[str, Any]
+"""What rows of one state share: see `compiled_row`."""
+
+
 @dataclass(slots=True)
 class Rows:
     """What samples show of a template. `false_in(j)` has a bit for each row in which atom j is false."""
@@ -364,13 +479,13 @@ class Rows:
     _costs: list[int] = field(default_factory=list)
     _made: dict[tuple[tuple[int, bool], ...], tuple[Clause, int]] = field(default_factory=dict)
 
-    def learn(self, states: Sequence[Structure], check: Callable[[], None]) -> None:
-        """Adds the rows of states. `check` is called for each of them, and may raise; then nothing is added."""
-        new = set[int]()
-        for state in states:
-            check()
-            new.update(row for _, row in value_in(self.function, state))
-        new -= self.known
+    def shown_in(self, state: Structure, shared: Shared) -> set[int]:
+        """The rows of a state."""
+        return {row for _, row in self.function(state.universe, state.tables, shared)}
+
+    def learn(self, shown: Set[int]) -> None:
+        """Adds rows of states."""
+        new = shown - self.known
         if not self.columns:
             self.columns = [0] * len(self.template.atoms)
             self._costs = [cost(atom) for atom in self.template.atoms]
@@ -400,12 +515,14 @@ class Rows:
                 if at != other and column | second == self.full:
                     yield clause_of(self.template, [(atoms[at], affirmed), (atoms[other], also)])
 
-    def denials(self, state: Structure, chance: random.Random, check: Callable[[], None]) -> Iterator[Denial]:
+    def denials(
+        self, state: Structure, chance: random.Random, check: Callable[[], None], shared: Shared
+    ) -> Iterator[Denial]:
         """Clauses that are true in all samples and false in the state, as short as a few attempts find them.
 
         `check` is called for each attempt, and may raise.
         """
-        for row in dict.fromkeys(row for _, row in value_in(self.function, state)):
+        for row in dict.fromkeys(row for _, row in self.function(state.universe, state.tables, shared)):
             if row not in self.known:
                 yield from self._denials_of(row, chance, check)
 

@@ -73,6 +73,11 @@ class GoalRuns:
         """Whether `wait` answers at once; or else, whether `violation` does, once `wait` has answered."""
         return self._first.done() if self._patient is None else self._patient.done()
 
+    @property
+    def beside_s(self) -> float:
+        """Processor time of the longer search, which goes on beside the search for clauses."""
+        return sum(process.processor_s for process in self._processes[1:])
+
     def wait(self) -> tuple[FiniteRuns, Found]:
         """The longest runs that a solver can search in time; and the number of a goal with a run that violates it.
 

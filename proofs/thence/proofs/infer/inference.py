@@ -69,7 +69,10 @@ PATIENT_MS = 20_000
 """Time limit of a solver for one obligation where no state against an obligation is found in a larger universe."""
 
 FIRST_SHARE = 0.5
-"""Share of the time limit for the first attempt."""
+"""Share of the time limit for the first attempt, but for the longer search for runs that goes on beside it."""
+
+LONG_SHARE = 0.75
+"""The same, where the first attempt has a vocabulary of many formulas."""
 
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
@@ -270,6 +273,7 @@ class _Search:
         self._budget: Budget
         self._reasons = False
         self._is_last = False
+        self._first_s: float | None = None
         self.facts: dict[str, int] = {}
         self._strengthening: Strengthening | None = None
         self._samplers: list[Sampler] = []
@@ -305,7 +309,8 @@ class _Search:
         found = None
         if len(order) > 1:
             if self._ask is None:
-                self._budget.seconds = FIRST_SHARE * self._limits.seconds
+                share = LONG_SHARE if self._vocabulary(reasons=order[0]).is_cut else FIRST_SHARE
+                self._first_s = self._budget.seconds = share * self._limits.seconds
             with suppress(OutOfTime):
                 found = self._attempt(process, reasons=order[0])
             if found is not None and (found.proved or found.refuted is not None):
@@ -313,7 +318,7 @@ class _Search:
             self._earlier = None
             self._first, self._samplers = self._samplers, []
             self._note("again, with another vocabulary")
-        self._budget.seconds = self._limits.seconds
+        self._first_s, self._budget.seconds = None, self._limits.seconds
         process.renew()
         self._is_last = True
         try:
@@ -357,6 +362,8 @@ class _Search:
 
     def _look(self) -> None:
         """Raises: _Violated, once a run is found that violates a goal."""
+        if self._first_s is not None:
+            self._budget.seconds = self._first_s + self._goal_runs.beside_s
         if self._goal_runs.is_done:
             self._runs()
 

@@ -6,7 +6,7 @@ is true is found out as for any other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import TypeGuard
 
@@ -36,9 +36,9 @@ CAUSAL = {"before", "hb", "past"}
 """The relations of the history that say which message is later than another one, for whatever reason."""
 
 
-def reasons_of(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
-    """All of them. Solvers find them hard."""
-    yield from _causes(action, machine)
+def reasons_of(action: Action, machine: ir.Machine, *, few: bool = False) -> Iterator[ir.Expr]:
+    """All of them, or without the less likely causes. Solvers find them hard."""
+    yield from _causes(action, machine, few=few)
     yield from _blocks(action, machine)
     yield from _shadows(action)
     yield from _impossible(action, machine)
@@ -61,12 +61,12 @@ def _stated(machine: ir.Machine) -> Iterator[ir.Expr]:
         yield each.body
 
 
-def _causes(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
+def _causes(action: Action, machine: ir.Machine, *, few: bool) -> Iterator[ir.Expr]:
     """What a transition leaves behind: some guards were true of some values of its parameters.
 
     Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`. Where the guards speak of q
     alone, this says that there is such a q at all, if that can change: `exists q. forall n. member(n, q) implies
-    ready(n)`.
+    ready(n)`. Only a `few` are of parameters that the effect does not show: these are the likely ones.
     """
     parts = [part for guard in action.guards for part in split(guard.body)]
     written = {name for update in action.updates for part in _written(update) for name in free_locals(part)}
@@ -76,8 +76,9 @@ def _causes(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
         body = conj(chosen)
         used = [each for each in action.parameters if each.name in free_locals(body)]
         for hidden in used:
-            at_all = hidden.name not in written and bool(symbols_of(body) & changed)
-            if isinstance(hidden.type, Sort) and (len(used) > 1 or at_all):
+            is_shown = hidden.name in written
+            at_all = not is_shown and bool(symbols_of(body) & changed)
+            if isinstance(hidden.type, Sort) and (len(used) > 1 or at_all) and not (few and is_shown):
                 yield exists((hidden,), body)
 
 
@@ -204,25 +205,50 @@ def _impossible(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
     member of q, and an answer of n passes on `stored(n, v)`, r does not end without v while of every q somebody who has
     stored v has not answered.
     """
-    marks = [update for update in action.updates if update.value == TRUE]
-    effect = {name for update in marks for argument in update.arguments for name in free_locals(argument)}
-    parameters = {parameter.name: parameter for parameter in action.parameters}
+    for part, hidden, gone in _needs(action):
+        for each in (*closed_to(gone, machine), *_told_by(gone, machine)):
+            yield _lost(part, hidden, each)
+
+
+def lost_instead(machine: ir.Machine) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """Formulas that say of a transition that it has had an effect, or that it can have it now; each with one that says
+    that it can have it no more, under the same names.
+
+    What is true of whatever is decided is often true of all that can still be decided.
+    """
+    for action in actions(machine):
+        for part, hidden, needed in _needs(action):
+            for gone in closed_to(needed, machine):
+                lost = _lost(part, hidden, gone)
+                could = (exists(hidden, part), part) if hidden else (part,)
+                has = [mark for mark in _marks(action) if free_locals(lost).keys() == free_locals(mark).keys()]
+                yield from ((each, lost) for each in (*has, *could))
+
+
+def _marks(action: Action) -> Iterator[ir.Apply]:
+    return (ir.Apply(BOOL, each.symbol, each.arguments) for each in action.updates if each.value == TRUE)
+
+
+def _needs(action: Action) -> Iterator[tuple[ir.Quantified, tuple[ir.Variable, ...], ir.Apply]]:
+    """What a transition needs of all: the guard, the parameters that its effect does not show, and the relation."""
+    effect = {name for mark in _marks(action) for name in free_locals(mark)}
     for guard in action.guards:
         for part in split(guard.body):
-            if not isinstance(part, ir.Quantified) or part.kind != "forall":
-                continue
-            needed = part.body.right if _is_implication(part.body) else part.body
-            if not isinstance(needed, ir.Apply):
-                continue
-            for gone in (*_closed_to(needed, machine), *_told_by(needed, machine)):
-                body = ir.Quantified(BOOL, "exists", part.variables, conj((denied(part.body), gone)))
-                free = free_locals(body).keys()
-                if free & effect:
-                    hidden = [parameters[name] for name in parameters if name in free - effect]
-                    yield forall(hidden, body)
+            if isinstance(part, ir.Quantified) and part.kind == "forall":
+                needed = part.body.right if _is_implication(part.body) else part.body
+                free = free_locals(part).keys()
+                if isinstance(needed, ir.Apply) and free & effect:
+                    hidden = tuple(each for each in action.parameters if each.name in free - effect)
+                    yield part, hidden, needed
 
 
-def _closed_to(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:
+def _lost(part: ir.Quantified, hidden: Sequence[ir.Variable], gone: ir.Expr) -> ir.Expr:
+    """That of everybody who matters somebody lacks what is needed, and has what excludes it."""
+    body = ir.Quantified(BOOL, "exists", part.variables, conj((denied(part.body), gone)))
+    return forall(hidden, body)
+
+
+def closed_to(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:
     """What forbids a transition that would make the relation true: relations that it needs to be false."""
     for action, named in _makers(needed, machine):
         for guard in action.guards:

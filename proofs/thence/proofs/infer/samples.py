@@ -173,8 +173,9 @@ class Sampler:
     def _is_novel(self, state: Structure) -> bool:
         """Whether the state shows something that no sample before it shows."""
         novel = False
+        shared: dict[str, object] = {}
         for function, known in self._shows:
-            rows = {row for _, row in value_in(function, state)}
+            rows = {row for _, row in function(state.universe, state.tables, shared)}
             novel = novel or not rows <= known
             known |= rows
         return novel

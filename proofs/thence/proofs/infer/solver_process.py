@@ -61,6 +61,11 @@ class SolverProcess:
     ) -> None:
         self.close()
 
+    @property
+    def processor_s(self) -> float:
+        """What its process has spent, as of the last answer."""
+        return self._process.processor_s
+
     def kill(self) -> None:
         """Ends the process, and the time that there is; another thread may be waiting for it, or be about to ask."""
         self.budget.seconds = 0.0

@@ -20,15 +20,19 @@ from thence.proofs.infer.clauses import (
     Clause,
     Denial,
     Rows,
+    Shared,
     determined,
     excluding,
     generalized,
     including,
     linked,
+    of_what_is_possible,
     rows_of,
+    seen,
 )
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
+from thence.proofs.infer.reasons import lost_instead
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.vocabulary import Vocabulary, sorts_of, templates
 from thence.proofs.logic.compiled import Compiled, compiled_denial, value_in
@@ -62,7 +66,8 @@ FIRST = 700
 
 MANY = 4
 THINNED = 5
-"""Templates with `MANY` variables or more learn from one in so many samples at first: of each they learn much."""
+"""Templates with `MANY` variables or more learn from one in so many samples at first: of each they learn much. So do
+those with one variable less where there are many formulas."""
 
 AT_ONCE = 12
 """So many denials with many variables are tried before the templates learn from what refuted them; else one."""
@@ -107,13 +112,16 @@ class Proposals:
     first: int = 0
     functions: dict[ir.Expr, Compiled] = field(default_factory=dict)
     unique: list[Clause] = field(default_factory=list)
+    lost_instead: list[tuple[ir.Expr, ir.Expr]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.learnt = [state for sampler in self.samplers for state in sampler.samples.states[:FIRST]]
         self.first = len(self.learnt)
+        self.lost_instead = list(lost_instead(self.machine))
         own = self.vocabulary.symbols, self.vocabulary.names
         ordered = self.vocabulary.ordered
-        stated = (*determined(*own), *excluding(*own), *including(self.vocabulary.symbols, ordered, own[1]))
+        including_ = including(self.vocabulary.symbols, ordered, own[1])
+        stated = (*determined(*own), *excluding(*own), *including_, *seen(self.machine))
         # late states refute more
         latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]
         self.unique = [
@@ -133,10 +141,16 @@ class Proposals:
             self.learnt_by.append(0)
         level = self.levels[variables - 1]
         new = self.learnt[self.learnt_by[variables - 1] :]
-        if variables >= MANY and self.learnt_by[variables - 1] == 0:
+        if variables >= MANY - self.vocabulary.is_cut and self.learnt_by[variables - 1] == 0:
             new = [*self.learnt[: self.first : THINNED], *self.learnt[self.first :]]
-        for rows in level:
-            rows.learn(new, self.budget.check)
+        shown: list[set[int]] = [set() for _ in level]
+        for state in new:
+            shared: Shared = {}
+            for rows, own in zip(level, shown, strict=True):
+                self.budget.check()
+                own |= rows.shown_in(state, shared)
+        for rows, own in zip(level, shown, strict=True):
+            rows.learn(own)
         self.learnt_by[variables - 1] = len(self.learnt)
         return level
 
@@ -175,11 +189,12 @@ class Proposals:
 
     def denials(self, state: Structure, most: int) -> Iterator[list[Denial]]:
         """The clauses that deny a state, for each number of variables from two; the least doubtful first."""
+        shared: Shared = {}
         for variables in range(2, most + 1):
             found: dict[Clause, Denial] = {}
             for number in range(1 if variables == 2 else variables, variables + 1):
                 for rows in self.level(number):
-                    for denial in rows.denials(state, self.chance, self.budget.check):
+                    for denial in rows.denials(state, self.chance, self.budget.check, shared):
                         before = found.get(denial.clause, denial)
                         found[denial.clause] = denial if denial.doubt < before.doubt else before
             yield sorted(found.values(), key=lambda denial: denial.doubt)
@@ -514,11 +529,22 @@ class Strengthening:
             before = refused
             for denial in self._shortest(state):
                 if not self._refuted(denial.clause):
-                    return self._linked(self._general(denial.clause))
+                    return self._linked(self._general(self._of_what_is_possible(denial.clause, state)))
                 refused += 1
             if refused == before:
                 return None
         return None
+
+    def _of_what_is_possible(self, clause: Clause, state: Structure) -> Clause:
+        """The clause, or one that says the same of all that is still possible, not only of what is.
+
+        Before anything says that what is has been possible, it need not deny the state.
+        """
+        for stronger in of_what_is_possible(clause, self.proposals.lost_instead):
+            denies = self.proposals.refusal(stronger.formula, (state,)) is not None
+            if denies and stronger.formula not in self.dead and not self._refuted(stronger):
+                return stronger
+        return clause
 
     def _general(self, clause: Clause) -> Clause:
         """The clause, or one that says more, and that no run makes false."""

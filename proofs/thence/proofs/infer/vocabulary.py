@@ -6,8 +6,8 @@ text also says which role each argument plays: where it compares `k` with `src(m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 
 from thence.dsl import ir
@@ -20,11 +20,12 @@ from thence.proofs.logic.formula import (
     equal,
     free_locals,
     local,
+    map_children,
     substitute,
     symbols_of,
 )
 from thence.proofs.logic.number_window import speaks_of_all_numbers
-from thence.proofs.machine.transitions import actions, symbols
+from thence.proofs.machine.transitions import Action, actions, symbols
 
 LETTERS: Mapping[str, str] = {PROCESS.name: "pqr", MESSAGE.name: "abc", str(NAT): "ijk"}
 """The names of variables of the built-in types."""
@@ -34,6 +35,9 @@ ENDS = ("src", "dst")
 
 ATOMS = 700
 """Limit on the atoms of one template."""
+
+FORMS = 60
+"""So many quantified formulas are many: the less likely ones are left out."""
 
 NUMBERS = 2
 """Limit on the variables of one template that are numbers."""
@@ -58,6 +62,7 @@ class Vocabulary:
         ordered: names of the ordered sorts.
         names: what means something in the machine, so that no variable has its name.
         ahead: by how much a number may be above another one, as what is to be proved says: `phase(v) <= phase(w) + 1`.
+        is_cut: whether there were so many forms that the less likely ones were left out.
     """
 
     symbols: tuple[ir.Symbol, ...]
@@ -67,6 +72,7 @@ class Vocabulary:
     ordered: tuple[str, ...]
     names: frozenset[str]
     ahead: tuple[int, ...] = ()
+    is_cut: bool = False
 
 
 def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
@@ -74,7 +80,20 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
 
     Args:
         reasons: with guards that were true of some values of a parameter, `exists q. ...`. Solvers find them hard.
+            Where there are many, the less likely ones are left out.
     """
+    whole = tuple(dict.fromkeys(goals))
+    found = _vocabulary(machine, whole, lambda action: reasons_of(action, machine) if reasons else ())
+    if reasons and len(found.forms) > FORMS:
+        few = _vocabulary(machine, whole, lambda action: reasons_of(action, machine, few=True))
+        return replace(few, is_cut=True)
+    return found
+
+
+def _vocabulary(
+    machine: ir.Machine, whole: Collection[ir.Expr], reasons: Callable[[Action], Iterable[ir.Expr]]
+) -> Vocabulary:
+    """The vocabulary with these reasons."""
     texts: list[ir.Expr] = [axiom.body for axiom in machine.axioms]
     roles: dict[tuple[str, int], set[str]] = {}
     for action in actions(machine):
@@ -82,22 +101,22 @@ def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: boo
         texts += own
         for update in action.updates:
             _roles_of_update(update, roles)
-        texts += reasons_of(action, machine) if reasons else ()
-    whole = dict.fromkeys(goals)
+        texts += reasons(action)
     texts += whole
     for text in texts:
         _roles_in(text, roles)
-    forms: dict[ir.Expr, None] = {}
+    forms: dict[ir.Expr, ir.Expr] = {}
     for text in texts:
         for part in parts(text):
             if _is_form(part) and part not in whole:
-                forms[part] = None
+                forms.setdefault(nameless(part), part)
     known = symbols(machine)
     names = {*(symbol.name for symbol in known), *(sort.name for sort in machine.sorts)}
     names |= {definition.name for definition in machine.definitions}
     played = {key: frozenset(found) for key, found in roles.items()}
     ahead = tuple(sorted({number for goal in whole for number in _ahead(goal)}))
-    return Vocabulary(known, played, tuple(forms), _kinds(machine, texts), machine.ordered, frozenset(names), ahead)
+    kinds = _kinds(machine, texts)
+    return Vocabulary(known, played, tuple(forms.values()), kinds, machine.ordered, frozenset(names), ahead)
 
 
 def templates(vocabulary: Vocabulary, sorts: Sequence[Type], variables: int) -> Iterator[Template]:
@@ -147,6 +166,23 @@ def _is_form(expr: ir.Expr) -> bool:
             return expr.kind != "count" and expr.type == BOOL
         case _:
             return False
+
+
+def nameless(form: ir.Expr) -> ir.Expr:
+    """The form with numbers for names: forms that differ in their names alone say the same."""
+    free = free_locals(form).items()
+    return _numbered(
+        substitute(form, {name: ir.Local(type_, f"free {at}") for at, (name, type_) in enumerate(free)}), 0
+    )
+
+
+def _numbered(expr: ir.Expr, depth: int) -> ir.Expr:
+    if not isinstance(expr, ir.Quantified):
+        return map_children(expr, lambda part: _numbered(part, depth))
+    named = [replace(each, name=f"bound {depth + at}") for at, each in enumerate(expr.variables)]
+    pairs = zip(expr.variables, named, strict=True)
+    body = substitute(expr.body, {old.name: ir.Local(new.type, new.name) for old, new in pairs})
+    return replace(expr, variables=tuple(named), body=_numbered(body, depth + len(named)))
 
 
 def _roles_in(expr: ir.Expr, roles: dict[tuple[str, int], set[str]]) -> None:

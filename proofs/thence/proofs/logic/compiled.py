@@ -41,11 +41,14 @@ def compiled_row(atoms: Sequence[ir.Expr], variables: Sequence[ir.Variable]) -> 
     the truth values of the atoms, as the bits of a number; one pair (assignment, number) each. A number is at most one
     above all that are known.
 
+    The function may be given a dictionary, `M`: functions that are given the same one share in one structure what
+    quantified formulas say there, which takes longest.
+
     Raises: Unsupported where an atom counts numbers, or adds two of all.
     """
     row = _Row(dict(_renamed([variable.name for variable in variables])))
     lines = row.loops(variables, [(row.code(atom), free_locals(atom).keys()) for atom in atoms])
-    return _made(("U", "T"), [*row.tables, *lines], atoms)
+    return _made(("U", "T", "M=None"), ["M = {} if M is None else M", *row.tables, *lines], atoms)
 
 
 def compiled_choices(conditions: Sequence[ir.Expr], variables: Sequence[ir.Variable], numbers_below: int) -> Compiled:
@@ -192,7 +195,11 @@ class _Row:
             key = "".join(f"{name}, " for name in names.values())
             loops = " ".join(f"for {names[local.name]} in {_elements(local.type)}" for local in plain.values())
             value = _code(general, names)
-            self.tables.append(f"{table} = {{({key}): {value} {loops}}}" if free else f"{table} = {{(): {value}}}")
+            text = f"{{({key}): {value} {loops}}}" if free else f"{{(): {value}}}"
+            if "H" in text:  # of which numbers it is, depends on the row
+                self.tables.append(f"{table} = {text}")
+            else:
+                self.tables += [f"{table} = M.get({text!r})", f"if {table} is None: {table} = M[{text!r}] = {text}"]
         return f"{self._known[general]}[({''.join(f'{self._names[name]}, ' for name in free)})]"
 
     def loops(self, variables: Sequence[ir.Variable], atoms: Sequence[tuple[str, Collection[str]]]) -> list[str]:
