@@ -15,6 +15,7 @@ from itertools import combinations, product
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map
 from thence.proofs.infer.links.atoms import Atoms, atoms_of, speaks_of
+from thence.proofs.infer.links.rows import Rows
 from thence.proofs.infer.links.scenes import Scene, Term, scenes
 
 RANKS = 4
@@ -79,11 +80,12 @@ def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
     return _each_once(found)
 
 
-def pairs_of_scenes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
+def pairs_of_scenes(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -> tuple[Candidate, ...]:
     """The clauses of rank 2: of two facts of a scene, one is true, or not.
 
-    `true` says which of some formulas are so in all states: a fact of which that is known makes no pairs. Variables of
-    the protocol come before what the machine says of the same: a clause about them alone rests on fewer others.
+    `rows` gives those of some facts behind the beginning of a scene: a fact that is always true there, or never, makes
+    no pairs. Variables of the protocol come before what the machine says of the same: a clause about them alone rests
+    on fewer others.
     """
     atoms, found = atoms_of(link), list[Candidate]()
     for scene in _wide(link, atoms):
@@ -92,37 +94,33 @@ def pairs_of_scenes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str
             each for each in said if not each.startswith(("not ", "(")) and " != " not in each and " not " not in each
         ]
         positive.sort(key=lambda each: "@" not in each)
-        facts = _different(scene, positive, true)[:MOST_ATOMS]
-        for one, other in combinations(facts, 2):
-            for first, second in product((one, f"not {_closed(one)}"), (other, f"not {_closed(other)}")):
-                choices = frozenset((first, second))
-                found.append(Candidate(f"{scene.label}_or", scene.prefix, f"({first} or {second})", choices=choices))
+        table = rows(scene.prefix, positive)
+        facts = _different(scene, table)[:MOST_ATOMS]
+        for some in table.clauses(2, facts):
+            choices = [
+                f"not {_closed(table.facts[each.fact])}" if each.denied else table.facts[each.fact] for each in some
+            ]
+            said_ = f"({' or '.join(choices)})"
+            found.append(Candidate(f"{scene.label}_or", scene.prefix, said_, choices=frozenset(choices)))
     return _each_once(found)
 
 
-def _different(scene: Scene, facts: Sequence[str], true: Callable[[Sequence[str]], frozenset[str]]) -> list[str]:
+def _different(scene: Scene, table: Rows) -> list[str]:
     """The facts that are true of some of what the scene is about and false of some.
 
     What is said of a name is not said again of another one that is always equal. Of a variable and a relation that are
     always the same of the same processes, one is left.
     """
-    alone = {each: [scene.prefix + each, f"{scene.prefix}not {_closed(each)}"] for each in facts}
-    known = true([text for both in alone.values() for text in both])
-    again = {names[1] for each in facts if scene.prefix + each in known and (names := equal_names(each)) is not None}
-    varying = [
-        each
-        for each in facts
-        if not known.intersection(alone[each]) and not any(speaks_of(each, name) for name in again)
-    ]
-    told = {each: [term.text for term in scene.of(PROCESS) if speaks_of(each, term.text)] for each in varying}
-    same = {
-        (one, other): f"{scene.prefix}({_closed(one)} iff {_closed(other)})"
-        for one, other in combinations(varying, 2)
-        if told[one] == told[other] and ("@" in one) != ("@" in other)
+    always, varying = table.always, [table.facts[each.fact] for each in table.literals() if not each.denied]
+    again = {names[1] for each in always if (names := equal_names(each)) is not None}
+    left = [each for each in varying if not any(speaks_of(each, name) for name in again)]
+    told = {each: [term.text for term in scene.of(PROCESS) if speaks_of(each, term.text)] for each in left}
+    gone = {
+        other
+        for one, other in combinations(left, 2)
+        if told[one] == told[other] and ("@" in one) != ("@" in other) and table.are_alike(one, other)
     }
-    alike = true(list(same.values()))
-    gone = {other for (_, other), text in same.items() if text in alike}
-    return [each for each in varying if each not in gone]
+    return [each for each in left if each not in gone]
 
 
 def equal_names(atom: str) -> tuple[str, str] | None:

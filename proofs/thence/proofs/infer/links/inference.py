@@ -31,6 +31,7 @@ from thence.proofs.infer.links.candidates import (
     with_name,
 )
 from thence.proofs.infer.links.earlier import read_again
+from thence.proofs.infer.links.rows import Rows, rows_of
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
 from thence.proofs.infer.naming import free_name
@@ -186,6 +187,7 @@ class _Search:
         _gone: texts of clauses of this rank that an earlier search gave up.
         _used: the clauses that proofs rest on; they are enough where nothing is `_open`.
         _alike: by the beginning of clauses, pairs of names that are always of one process there.
+        _follows: by text, the clauses from which one follows; None where it was asked and none was found.
     """
 
     session: ProofSession
@@ -204,6 +206,7 @@ class _Search:
     _anew: bool = False
     _gone: frozenset[str] = frozenset()
     _alike: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    _follows: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def run(self) -> LinkInference:
         """What came out. Raises: Unsupported; OutOfTime."""
@@ -314,7 +317,7 @@ class _Search:
         if rank < PAIRS:
             proposed = candidates(self.link, rank)
         elif rank == PAIRS:
-            proposed = pairs_of_scenes(self.link, lambda texts: self._always(texts, samples))
+            proposed = pairs_of_scenes(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         else:
             proposed = between_processes(self.link, lambda texts: self._always(texts, samples))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
@@ -346,6 +349,11 @@ class _Search:
         named = [ir.NamedFormula(text, body) for text, body in self._formulas(texts).items()]
         return samples.true_of_all(named, self.budget.check)
 
+    def _rows(self, prefix: str, facts: Sequence[str], samples: LinkSamples) -> Rows:
+        """Which of these facts are true together behind this beginning."""
+        formulas = self._formulas([f"{prefix}false", *(prefix + each for each in facts)])
+        return rows_of(prefix, facts, formulas, lambda body: samples.seen(body, self.budget.check))
+
     def _is_said(self, body: ir.Expr) -> bool:
         """Whether the prover of links has an encoding of the formula."""
         try:
@@ -362,9 +370,28 @@ class _Search:
             if more:
                 implied[formula.name] = frozenset(more)
         stronger = [each for each in formulas if each.name not in implied]
-        implied |= implied_clauses(self.session, self.link, known, stronger)
+        implied |= self._following(known, stronger, {f"clause {at}": each.text for at, each in enumerate(clauses)})
         self._tried, self._enough = tuple(clauses), False
         return support(self.session, self.link, known, formulas, implied, self._begun)
+
+    def _following(
+        self, known: tuple[ir.NamedFormula, ...], clauses: Sequence[ir.NamedFormula], texts: Mapping[str, str]
+    ) -> dict[str, frozenset[str]]:
+        """The clauses that follow from clauses before them. What was asked with fewer clauses is not asked again."""
+        names = {texts[each.name]: each.name for each in clauses}
+        places = {each.name: at for at, each in enumerate(clauses)}
+        found: dict[str, frozenset[str]] = {}
+        for text, name in names.items():
+            others = self._follows.get(text)
+            if others is not None and all(
+                places.get(names.get(each, ""), len(places)) < places[name] for each in others
+            ):
+                found[name] = frozenset(names[each] for each in others)
+        asked = {name for text, name in names.items() if text not in self._follows}
+        new = implied_clauses(self.session, self.link, known, clauses, asked)
+        for name in asked:
+            self._follows[texts[name]] = frozenset(texts[each] for each in new[name]) if name in new else None
+        return found | new
 
     def _begun(self, resting: Resting) -> None:
         self._resting = resting

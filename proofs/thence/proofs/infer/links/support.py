@@ -6,22 +6,26 @@ again without it. At the end the clauses that are left keep each other, and all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
+from thence.proofs.logic.mentions import Mentioned
 from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.smt import Written, smt_text
 from thence.proofs.refinement.following import Kept
-from thence.proofs.refinement.obligations import claims, consequences
+from thence.proofs.refinement.obligations import consequences, due
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.lemmas import core_positions
+from thence.proofs.solving.relevance import Choice, relevant
 from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import Check
 
 LIMIT_MS = 500
 """Time limit of the first solver for one obligation of a clause."""
 
-IMPLIED_MS = 100
-"""Time limit of the first solver for the question whether a clause follows from those before it."""
+IMPLIED = Choice(0.5, 3, 50)
+"""Of which clauses a solver is asked, and for how long, whether another one follows from them."""
 
 PATIENT_MS = 3_000
 """Time limit of each solver for what has to be shown without any clause."""
@@ -61,26 +65,74 @@ def support(
 
 
 def implied_clauses(
-    session: ProofSession, link: ir.Link, known: tuple[ir.NamedFormula, ...], clauses: Sequence[ir.NamedFormula]
+    session: ProofSession,
+    link: ir.Link,
+    known: tuple[ir.NamedFormula, ...],
+    clauses: Sequence[ir.NamedFormula],
+    asked: Collection[str],
 ) -> dict[str, frozenset[str]]:
-    """The clauses that follow from those before them, with those that the proof uses. Raises: Unsupported."""
+    """Of the clauses named in `asked`, those that follow from clauses before them, with those that the proof uses.
+
+    The question is about what concerns a clause only, see NOTE(relevant), and one moment long: most do not follow, and
+    a clause too many costs little. Raises: Unsupported.
+    """
     own = replace(link, invariants=(*link.invariants, *clauses))
-    asked = consequences(own, known)[len(link.invariants) :]
-    done = session.within(IMPLIED_MS).with_one_solver().discharge(asked, look_for_models=False)
+    all_ = consequences(own, known)[len(link.invariants) :]
+    wanted = [each for each in all_ if each.name in asked and not each.by_frame]
+    mentioned = Mentioned()
+    smaller = [each.with_only(relevant(each, IMPLIED, mentioned)) for each in wanted]
+    options, written = session.options, Written()
+    questions = [
+        Check.within(
+            options.solvers[0],
+            smt_text(each, named=True, written=written),
+            IMPLIED.limit_ms,
+            options.seed,
+            core="first",
+        )
+        for each in smaller
+    ]
     names = frozenset(each.name for each in clauses)
-    return {each.obligation.name: used_in(session, each) & names for each in done if each.proved}
+    found = {each.name: frozenset({_same(each)}) for each in all_ if each.name in asked and each.by_frame}
+    for at, answer in session.pool.answers([replace(each, only_refute=True) for each in questions]):
+        if answer.status == "unsat":
+            used = (smaller[at].hypotheses[position].name for position in core_positions(smaller[at], answer.core))
+            found[smaller[at].name] = names.intersection(used)
+    return {name: used & names for name, used in found.items()}
 
 
-def used_in(session: ProofSession, done: Discharge) -> frozenset[str]:
-    """The names of the hypotheses that a proof uses."""
-    obligation = done.obligation
-    if obligation.by_frame:
-        return frozenset({next(each.name for each in obligation.hypotheses if each.body == obligation.goal.body)})
-    core = next((each.core for each in done.answers.values() if each.status == "unsat" and each.core), ())
-    if positions := core_positions(obligation, core):
-        return frozenset(obligation.hypotheses[at].name for at in positions)
-    (asked,) = session.within(PATIENT_MS).silent().cores([done])
-    return frozenset(asked.used if asked.used is not None else (each.name for each in obligation.hypotheses))
+def _same(obligation: Obligation) -> str:
+    """The hypothesis that says what the goal says."""
+    return next(each.name for each in obligation.hypotheses if each.body == obligation.goal.body)
+
+
+def used_in(session: ProofSession, done: Sequence[Discharge]) -> list[frozenset[str]]:
+    """The names of the hypotheses that each of these proofs uses.
+
+    Where the solver did not say so when it proved it, it is asked once more; about all of these at a time.
+    """
+    found: dict[int, frozenset[str]] = {}
+    for at, each in enumerate(done):
+        if each.obligation.by_frame:
+            found[at] = frozenset({_same(each.obligation)})
+        elif positions := core_positions(each.obligation, _core_of(each)):
+            found[at] = frozenset(each.obligation.hypotheses[position].name for position in positions)
+    left, written = [at for at in range(len(done)) if at not in found], Written()
+    limit_ms, seed = min(PATIENT_MS, session.options.timeout_ms), session.options.seed
+    texts = [smt_text(done[at].obligation, named=True, written=written) for at in left]
+    asked = [
+        Check.within(done[at].prover, text, limit_ms, seed, core="first") for at, text in zip(left, texts, strict=True)
+    ]
+    for number, answer in session.pool.answers([replace(each, only_refute=True) for each in asked]):
+        hypotheses = done[left[number]].obligation.hypotheses
+        known = core_positions(done[left[number]].obligation, answer.core)
+        positions = known if answer.status == "unsat" else tuple(range(len(hypotheses)))
+        found[left[number]] = frozenset(hypotheses[position].name for position in positions)
+    return [found[at] for at in range(len(done))]
+
+
+def _core_of(done: Discharge) -> tuple[str, ...]:
+    return next((each.core for each in done.answers.values() if each.status == "unsat" and each.core), ())
 
 
 class Resting:
@@ -104,12 +156,10 @@ class Resting:
         self.open = ""
         self._session = session
         self._names = names
-        self._obligations: list[Obligation] = []
-        self._owners: list[str] = []
-        for each in claims(link, known):
-            kept = each.claim.invariant.name if isinstance(each.claim, Kept) else ""
-            self._obligations.append(each.obligation)
-            self._owners.append(kept if kept in names else "")
+        self._due = due(link, known)
+        self._made: dict[int, Obligation] = {}
+        kept = [each.claim.invariant.name if isinstance(each.claim, Kept) else "" for each in self._due]
+        self._owners = [name if name in names else "" for name in kept]
         self.dropped: set[str] = set()
         self._implied = dict(implied)
         self._uses: dict[int, frozenset[str]] = {}
@@ -138,10 +188,15 @@ class Resting:
             if self.open or not wanted:
                 return
             hard = [at for at in wanted if not self._owners[at]]
-            for at, done in zip(hard or wanted, self._asked(hard or wanted, patient=patient), strict=True):
-                if done.proved:
-                    self._uses[at] = self._used(done)
-                elif self._owners[at]:
+            asked = hard or wanted
+            answered = dict(zip(asked, self._asked(asked, patient=patient), strict=True))
+            proved = {at: done for at, done in answered.items() if done.proved}
+            for at, names in zip(proved, used_in(self._session, list(proved.values())), strict=True):
+                self._uses[at] = frozenset(self._clause(name) for name in names) - {""}
+            for at, done in answered.items():
+                if at in proved:
+                    continue
+                if self._owners[at]:
                     self._drop(self._owners[at])
                 else:
                     self.open = self.open or done.obligation.name
@@ -161,17 +216,22 @@ class Resting:
         self._uses = {at: names for at, names in self._uses.items() if name not in names}
 
     def _asked(self, numbers: Sequence[int], *, patient: bool) -> Sequence[Discharge]:
-        obligations = [self._without_dropped(self._obligations[at]) for at in numbers]
+        obligations = [self._without_dropped(self._obligation(at)) for at in numbers]
         groups = [self._owners[at] or f"#{at}" for at in numbers]
         quick = self._session.within(LIMIT_MS if patient else HASTY_MS).with_one_solver()
-        done = list(quick.discharge(obligations, look_for_models=False, groups=groups))
+        done = list(quick.discharge(obligations, look_for_models=False, groups=groups, core="first"))
         left = [at for at, each in enumerate(done) if not each.proved and not self._owners[numbers[at]]]
-        if patient and left:
-            longer = self._session.within(PATIENT_MS)
-            again = longer.discharge([obligations[at] for at in left], look_for_models=False)
-            for at, each in zip(left, again, strict=True):
-                done[at] = each
+        for at in left if patient else ():
+            (done[at],) = self._session.within(PATIENT_MS).discharge([obligations[at]])
+            if not done[at].proved:
+                break  # one that is open is enough to know that more clauses are needed
         return done
+
+    def _obligation(self, number: int) -> Obligation:
+        """The obligation with this number, made when it is asked about for the first time."""
+        if number not in self._made:
+            self._made[number] = self._due[number].claimed().obligation
+        return self._made[number]
 
     def _without_dropped(self, obligation: Obligation) -> Obligation:
         gone = self.dropped | self._implied.keys()
@@ -182,7 +242,3 @@ class Resting:
         """The clause that a hypothesis says, or nothing."""
         name = hypothesis.removesuffix(OF_SELF)
         return name if name in self._names else ""
-
-    def _used(self, done: Discharge) -> frozenset[str]:
-        """The clauses that a proof uses."""
-        return frozenset(self._clause(name) for name in used_in(self._session, done)) - {""}
