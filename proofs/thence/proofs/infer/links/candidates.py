@@ -2,7 +2,7 @@
 
 Rank 0: plain atoms. Rank 1: the order of numbers, variables of other processes, counts, what is at two places at once,
 `exists` of a message, the order of queues, where a message is. Rank 2: two facts of a scene. Rank 3: what two processes
-have to do with each other, and with a packet between them.
+have to do with each other, and with a packet between them. Rank 4: see `several`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from thence.proofs.infer.links.atoms import Atoms, atoms_of, speaks_of
 from thence.proofs.infer.links.rows import Rows
 from thence.proofs.infer.links.scenes import Scene, Term, scenes
 
-RANKS = 4
+RANKS = 5
 PAIRS = 2
-"""The rank of clauses of two facts; that of clauses about two processes is the last one."""
+"""The rank of clauses of two facts; that of clauses about two processes is next, that of more facts the last one."""
+
+BETWEEN = 3
 
 MOST_ATOMS = 24
 """So many atoms of a scene make pairs."""
@@ -77,7 +79,7 @@ def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
             found.extend(_once(atoms, scene))
             found.extend(_not_both(atoms, scene, all_scenes))
         found.extend(_somewhere(link, atoms))
-    return _each_once(found)
+    return each_once(found)
 
 
 def pairs_of_scenes(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -> tuple[Candidate, ...]:
@@ -88,7 +90,7 @@ def pairs_of_scenes(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -
     on fewer others.
     """
     atoms, found = atoms_of(link), list[Candidate]()
-    for scene in _wide(link, atoms):
+    for scene in wide_scenes(link, atoms):
         said = dict.fromkeys((*atoms.of_states(scene), *atoms.plain(scene)))
         positive = [
             each for each in said if not each.startswith(("not ", "(")) and " != " not in each and " not " not in each
@@ -98,11 +100,11 @@ def pairs_of_scenes(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -
         facts = _different(scene, table)[:MOST_ATOMS]
         for some in table.clauses(2, facts):
             choices = [
-                f"not {_closed(table.facts[each.fact])}" if each.denied else table.facts[each.fact] for each in some
+                f"not {closed(table.facts[each.fact])}" if each.denied else table.facts[each.fact] for each in some
             ]
             said_ = f"({' or '.join(choices)})"
             found.append(Candidate(f"{scene.label}_or", scene.prefix, said_, choices=frozenset(choices)))
-    return _each_once(found)
+    return each_once(found)
 
 
 def _different(scene: Scene, table: Rows) -> list[str]:
@@ -141,7 +143,7 @@ def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[s
     scene = Scene("", "", (Term(one, PROCESS), Term(other, PROCESS)))
     prefix, found = f"forall {one}, {other}: process. ", list[Candidate]()
     said = [each for each in (*atoms.plain(scene), *atoms.of_states(scene)) if _is_simple(each)]
-    alone = {each: [f"{prefix}{one} = {other} or {no}{_closed(each)}" for no in ("", "not ")] for each in said}
+    alone = {each: [f"{prefix}{one} = {other} or {no}{closed(each)}" for no in ("", "not ")] for each in said}
     known = true([text for both in alone.values() for text in both])
     facts = [each for each in said if not known.intersection(alone[each])][:MOST_ATOMS]
     of_both = [each for each in facts if speaks_of(each, one) and speaks_of(each, other)]
@@ -151,10 +153,10 @@ def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[s
             if packet is None and not any(each in of_both for each in some):
                 continue
             for signs in product((False, True), repeat=len(some)):
-                literals = [f"not {_closed(each)}" if no else each for each, no in zip(some, signs, strict=True)]
+                literals = [f"not {closed(each)}" if no else each for each, no in zip(some, signs, strict=True)]
                 choices = (f"{one} = {other}", *literals, *(() if packet is None else (packet,)))
                 found.append(Candidate("between", prefix, f"({' or '.join(choices)})", choices=frozenset(choices)))
-    return _each_once(found)
+    return each_once(found)
 
 
 def _is_simple(atom: str) -> bool:
@@ -181,14 +183,14 @@ def _packets_between(link: ir.Link, atoms: Atoms, one: str, other: str) -> Itera
                     yield f"({head}{there} and {name} = {symbol.name}({one}))"
 
 
-def _each_once(found: Iterable[Candidate]) -> tuple[Candidate, ...]:
+def each_once(found: Iterable[Candidate]) -> tuple[Candidate, ...]:
     first: dict[str, Candidate] = {}
     for each in found:
         first.setdefault(each.text, each)
     return tuple(first.values())
 
 
-def _wide(link: ir.Link, atoms: Atoms) -> Iterator[Scene]:
+def wide_scenes(link: ir.Link, atoms: Atoms) -> Iterator[Scene]:
     """The scenes, those of a variable in one: what is said of each process."""
     one = atoms.words.fresh(PROCESS, ())
     constants = tuple(Term(each.name, each.type) for each in link.protocol.constants)
@@ -198,7 +200,7 @@ def _wide(link: ir.Link, atoms: Atoms) -> Iterator[Scene]:
     yield from (scene for scene in scenes(link) if not scene.about)
 
 
-def _closed(atom: str) -> str:
+def closed(atom: str) -> str:
     return f"({atom})" if " " in atom and not atom.endswith(")") else atom
 
 
@@ -424,11 +426,13 @@ def _somewhere(link: ir.Link, atoms: Atoms) -> Iterator[Candidate]:
                 inner = with_name(scene.prefix.split("forall ")[-1].split(" from ")[0], term.text, x)
                 places.append(f"(exists {inner} in flight. {x} = {m})")
     for variable in link.protocol.state:
-        if isinstance(variable.type, Collection) and variable.type.kind in ("queue", "set"):
+        if isinstance(variable.type, Collection) and variable.type.item == MESSAGE:
             for end in ("src", "dst"):
                 there = f"{variable.name}@({end}({m}))"
-                if variable.type.item == MESSAGE:
+                if variable.type.kind in ("queue", "set"):
                     places.append(f"{m} in {there}")
+                elif variable.type.kind == "option":
+                    places.append(f"{there} = some({m})")
     one = Scene("", "", (Term(m, MESSAGE),))
     facts = [each for each in atoms.plain(one) if "=" not in each]
     for place in places:

@@ -21,6 +21,7 @@ from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, No
 from thence.proofs.infer.kept import Kept, digest
 from thence.proofs.infer.links.atoms import speaks_of
 from thence.proofs.infer.links.candidates import (
+    BETWEEN,
     PAIRS,
     RANKS,
     Candidate,
@@ -33,6 +34,7 @@ from thence.proofs.infer.links.candidates import (
 from thence.proofs.infer.links.earlier import read_again
 from thence.proofs.infer.links.rows import Rows, rows_of
 from thence.proofs.infer.links.sampling import LinkSamples
+from thence.proofs.infer.links.several import several_facts
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
 from thence.proofs.infer.naming import free_name
 from thence.proofs.links.breaking import run_that_breaks
@@ -318,8 +320,10 @@ class _Search:
             proposed = candidates(self.link, rank)
         elif rank == PAIRS:
             proposed = pairs_of_scenes(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
-        else:
+        elif rank == BETWEEN:
             proposed = between_processes(self.link, lambda texts: self._always(texts, samples))
+        else:
+            proposed = several_facts(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
@@ -371,8 +375,10 @@ class _Search:
                 implied[formula.name] = frozenset(more)
         stronger = [each for each in formulas if each.name not in implied]
         implied |= self._following(known, stronger, {f"clause {at}": each.text for at, each in enumerate(clauses)})
+        before = {each.text for each in self._used}
+        first = frozenset(each.name for each, one in zip(formulas, clauses, strict=True) if one.text in before)
         self._tried, self._enough = tuple(clauses), False
-        return support(self.session, self.link, known, formulas, implied, self._begun)
+        return support(self.session, self.link, known, formulas, implied, first, self._begun)
 
     def _following(
         self, known: tuple[ir.NamedFormula, ...], clauses: Sequence[ir.NamedFormula], texts: Mapping[str, str]

@@ -96,18 +96,55 @@ class Rows:
         first, second = self.facts.index(one), self.facts.index(other)
         return all(row[first] == row[second] for row in self.rows)
 
-    def clauses(self, most: int, facts: Sequence[str]) -> Iterator[tuple[Literal, ...]]:
-        """The clauses of two of these facts up to `most` of which one is true in each row, and no fewer are enough."""
-        chosen = [each for each in self.literals() if self.facts[each.fact] in facts]
+    @property
+    def never(self) -> tuple[str, ...]:
+        """The facts that are false in all rows, if there is any."""
+        return tuple(fact for at, fact in enumerate(self.facts) if self.rows and not any(row[at] for row in self.rows))
+
+    def apart(self, facts: Sequence[str]) -> dict[str, list[str]]:
+        """Of these, the first of those facts that vary alike, each with the others that are true in the same rows.
+
+        A fact that is true just where another one is false is left out.
+        """
+        known: dict[int, str] = {}
+        kept: dict[str, list[str]] = {}
+        for each in self.literals():
+            fact = self.facts[each.fact]
+            if each.denied or fact not in facts:
+                continue
+            if each.false_in not in known:
+                known |= {each.false_in: fact, (1 << len(self.rows)) - 1 & ~each.false_in: ""}
+                kept[fact] = []
+            elif known[each.false_in]:
+                kept[known[each.false_in]].append(fact)
+        return kept
+
+    def support(self, clause: Sequence[Literal]) -> int:
+        """In how many rows that literal alone is true which is alone true in the fewest."""
+        return min(_false_in((*clause[:at], *clause[at + 1 :])).bit_count() for at in range(len(clause)))
+
+    def clauses(self, most: int, facts: Sequence[str], more: Sequence[str] = ()) -> Iterator[tuple[Literal, ...]]:
+        """The clauses of two of these facts up to `most` of which one is true in each row, and no fewer are enough.
+
+        One of `more` may be in a clause besides, as it stands.
+        """
+        wanted, besides = set(facts), set(more)
+        chosen = [each for each in self.literals() if self.facts[each.fact] in wanted]
+        there = [each for each in self.literals() if self.facts[each.fact] in besides and not each.denied]
         for size in range(2, most + 1):
-            for some in combinations(chosen, size):
-                apart = len({each.fact for each in some}) == size
-                if (
-                    apart
-                    and not _false_in(some)
-                    and all(_false_in((*some[:at], *some[at + 1 :])) for at in range(size))
-                ):
-                    yield some
+            yield from (some for some in combinations(chosen, size) if _says_no_more_than_needed(some))
+        for one in there:
+            for size in range(1, most + 1):
+                for some in combinations(chosen, size):
+                    if not _false_in((one, *some)) and _says_no_more_than_needed((*some, one)):
+                        yield (*some, one)
+
+
+def _says_no_more_than_needed(clause: Sequence[Literal]) -> bool:
+    """Whether one of the literals, each of another fact, is true in each row, and none can be left out."""
+    if _false_in(clause) or len({each.fact for each in clause}) < len(clause):
+        return False
+    return all(_false_in((*clause[:at], *clause[at + 1 :])) for at in range(len(clause)))
 
 
 def _false_in(literals: Sequence[Literal]) -> int:

@@ -31,7 +31,10 @@ PATIENT_MS = 3_000
 """Time limit of each solver for what has to be shown without any clause."""
 
 HASTY_MS = 150
-"""The same where it is tried to do without a clause."""
+"""Time limit of the first solver where it is tried to do without a clause."""
+
+LITTLE_MS = 75
+"""Time limit of the first solver for the question whether the clauses that proofs rest on so far are enough."""
 
 OF_SELF = " of self"
 """How the names of facts end that say of the process of a step what a clause says of all."""
@@ -43,12 +46,14 @@ def support(
     known: tuple[ir.NamedFormula, ...],
     clauses: Sequence[ir.NamedFormula],
     implied: Mapping[str, frozenset[str]],
+    first: frozenset[str] = frozenset(),
     begun: Callable[[Resting], None] = lambda _resting: None,
 ) -> Resting:
     """Which of the clauses the link rests on, its own invariants among what is to be shown.
 
     Args:
         implied: clauses that follow from these others; they are left out as long as none of the others is dropped.
+        first: clauses that proofs rest on if they can, before they rest on others.
         begun: is given what is asked about, before it is: an interrupt finds there what is known so far.
 
     Raises: Unsupported.
@@ -56,7 +61,7 @@ def support(
     left = tuple(clauses)
     while True:
         own = replace(link, invariants=(*link.invariants, *left))
-        found = Resting(session, own, known, frozenset(each.name for each in left), implied)
+        found = Resting(session, own, known, frozenset(each.name for each in left), implied, first)
         begun(found)
         found.settle()
         if found.open or len(found.used) == len(left):
@@ -151,8 +156,10 @@ class Resting:
         known: tuple[ir.NamedFormula, ...],
         names: frozenset[str],
         implied: Mapping[str, frozenset[str]],
+        first: frozenset[str] = frozenset(),
     ) -> None:
         self.used: frozenset[str] = frozenset()
+        self._first = first
         self.open = ""
         self._session = session
         self._names = names
@@ -166,20 +173,33 @@ class Resting:
 
     def settle(self) -> None:
         """Asks until all that is needed is proved, or something is open."""
-        self._settle(patient=True)
+        self._settle()
 
     def do_without(self, name: str) -> bool:
-        """Whether the link rests on clauses without this one; if so, it does from now on."""
+        """Whether the link rests on the other clauses alone; if so, it does from now on.
+
+        What used this clause is proved from others that are used already, or it is needed: it is not tried to do
+        without what used it, too.
+        """
         before = self.used, self.dropped.copy(), self._uses
         self._drop(name)
-        self._settle(patient=False)
-        if self.open:
-            self.used, self.dropped, self._uses = before
-            self.open = ""
+        if self._rests_on_the_others(self.used - {name}):
+            self.used = self._needed() - {""}
+            return True
+        self.used, self.dropped, self._uses = before
+        return False
+
+    def _rests_on_the_others(self, names: frozenset[str]) -> bool:
+        wanted = [at for at, owner in enumerate(self._owners) if owner in {"", *names} and at not in self._uses]
+        asked = [self._with(self._obligation(at), names) for at in wanted]
+        quick = self._session.within(HASTY_MS).with_one_solver()
+        done = quick.discharge(asked, look_for_models=False, groups=[""] * len(asked), core="first")
+        if not all(each.proved for each in done):
             return False
+        self._learn(dict(zip(wanted, done, strict=True)))
         return True
 
-    def _settle(self, *, patient: bool) -> None:
+    def _settle(self) -> None:
         self.open = ""
         while True:
             needed = self._needed()
@@ -189,17 +209,20 @@ class Resting:
                 return
             hard = [at for at in wanted if not self._owners[at]]
             asked = hard or wanted
-            answered = dict(zip(asked, self._asked(asked, patient=patient), strict=True))
-            proved = {at: done for at, done in answered.items() if done.proved}
-            for at, names in zip(proved, used_in(self._session, list(proved.values())), strict=True):
-                self._uses[at] = frozenset(self._clause(name) for name in names) - {""}
+            answered = dict(zip(asked, self._asked(asked), strict=True))
+            self._learn({at: done for at, done in answered.items() if done.proved})
             for at, done in answered.items():
-                if at in proved:
+                if done.proved:
                     continue
                 if self._owners[at]:
                     self._drop(self._owners[at])
                 else:
                     self.open = self.open or done.obligation.name
+
+    def _learn(self, proved: Mapping[int, Discharge]) -> None:
+        """What these proofs use."""
+        for at, names in zip(proved, used_in(self._session, list(proved.values())), strict=True):
+            self._uses[at] = frozenset(self._clause(name) for name in names) - {""}
 
     def _needed(self) -> frozenset[str]:
         """The link itself, under "", and the clauses that the proofs so far rest on."""
@@ -215,17 +238,28 @@ class Resting:
         self._implied = {each: others for each, others in self._implied.items() if name not in others}
         self._uses = {at: names for at, names in self._uses.items() if name not in names}
 
-    def _asked(self, numbers: Sequence[int], *, patient: bool) -> Sequence[Discharge]:
-        obligations = [self._without_dropped(self._obligation(at)) for at in numbers]
+    def _asked(self, numbers: Sequence[int]) -> Sequence[Discharge]:
+        """What became of these obligations with the clauses that proofs rest on so far, if that is enough, or with all.
+
+        So a proof brings in another clause only where it has to: each one has to be kept, too, and few hypotheses make
+        short proofs.
+        """
+        done = dict(zip(numbers, self._asked_with(numbers, self.used | self._first, LITTLE_MS), strict=True))
+        left = [at for at in numbers if not done[at].proved]
+        done |= zip(left, self._asked_with(left, self._names, LIMIT_MS), strict=True)
+        for at in numbers:
+            if not done[at].proved and not self._owners[at]:
+                (done[at],) = self._session.within(PATIENT_MS).discharge([done[at].obligation])
+                if not done[at].proved:
+                    break  # one that is open is enough to know that more clauses are needed
+        return [done[at] for at in numbers]
+
+    def _asked_with(self, numbers: Sequence[int], names: frozenset[str], limit_ms: int) -> Sequence[Discharge]:
+        """What the first solver says of the obligations with these clauses as hypotheses."""
+        asked = [self._with(self._obligation(at), names) for at in numbers]
         groups = [self._owners[at] or f"#{at}" for at in numbers]
-        quick = self._session.within(LIMIT_MS if patient else HASTY_MS).with_one_solver()
-        done = list(quick.discharge(obligations, look_for_models=False, groups=groups, core="first"))
-        left = [at for at, each in enumerate(done) if not each.proved and not self._owners[numbers[at]]]
-        for at in left if patient else ():
-            (done[at],) = self._session.within(PATIENT_MS).discharge([obligations[at]])
-            if not done[at].proved:
-                break  # one that is open is enough to know that more clauses are needed
-        return done
+        quick = self._session.within(limit_ms).with_one_solver()
+        return quick.discharge(asked, look_for_models=False, groups=groups, core="first")
 
     def _obligation(self, number: int) -> Obligation:
         """The obligation with this number, made when it is asked about for the first time."""
@@ -233,8 +267,9 @@ class Resting:
             self._made[number] = self._due[number].claimed().obligation
         return self._made[number]
 
-    def _without_dropped(self, obligation: Obligation) -> Obligation:
-        gone = self.dropped | self._implied.keys()
+    def _with(self, obligation: Obligation, names: frozenset[str]) -> Obligation:
+        """The obligation with these of the clauses, without those that are dropped, or follow from others."""
+        gone = (self._names - names) | self.dropped | self._implied.keys()
         kept = [at for at, each in enumerate(obligation.hypotheses) if self._clause(each.name) not in gone]
         return obligation.with_only(kept)
 
