@@ -119,6 +119,25 @@ def without_invariants(link: ir.Link, names: Collection[str]) -> ir.Link:
     return replace(link, invariants=tuple(kept))
 
 
+def promising_hints(
+    session: ProofSession, link: ir.Link, names: Sequence[str], limits: Limits, note: Note
+) -> tuple[str, ...] | None:
+    """Those of the link's invariants that may be enough as hints; None where no guess was made within the limits.
+
+    All clauses that are true in the samples are tried together with the invariants, and the invariants are used last.
+    Nothing here proves anything: a set is enough once the link is proved with it. Raises: KeyboardInterrupt.
+    """
+    budget = Budget(limits.seconds)
+    budget.count(lambda: session.pool.processor_s)
+    session = replace(session, note=lambda *_: budget.check())
+    search = _Search(session, without_invariants(link, names), limits, note, budget, Aids())
+    try:
+        with session.pool.watched(budget.look):
+            return search.used_of([each for each in link.invariants if each.name in names])
+    except (Unsupported, OutOfTime):
+        return None
+
+
 def as_kept(found: LinkInference) -> Kept:
     """A search that is settled, in the form in which another one begins with what it found, and proves it again."""
     return Kept(digest(found.link), False, -1, tuple(each.text for each in found.conjuncts), (), (), (), ())
@@ -255,6 +274,33 @@ class _Search:
             if found is not None:
                 return found
         return self._unproved(inductive, {each: first[each] for each in self._used})
+
+    def used_of(self, hidden: Sequence[ir.NamedFormula]) -> tuple[str, ...] | None:
+        """Those of these invariants that are used if all clauses come first; None where not even all are enough.
+
+        Raises: Unsupported; OutOfTime.
+        """
+        self.note("which invariants are used")
+        samples = LinkSamples(self.link)
+        samples.collect(self.limits.seed, self.budget.check)
+        inductive = proved_set(self.session, self.link.machine)
+        if samples.forbidden is not None or not samples.size or inductive is None:
+            return None
+        known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
+        tried: dict[Candidate, ir.Expr] = {}
+        for rank in range(RANKS):
+            tried |= self._true(rank, samples)
+        bodies = _most(tried).values()
+        clauses = tuple(ir.NamedFormula(f"clause {at}", body) for at, body in enumerate(bodies))
+        resting = support(
+            self.session, self.link, known, (*clauses, *hidden), {}, frozenset(each.name for each in clauses)
+        )
+        if resting.open:
+            return None
+        for each in reversed(hidden):
+            if each.name in resting.used:
+                resting.do_without(each.name)
+        return tuple(each.name for each in hidden if each.name in resting.used)
 
     def _attempt(
         self,
@@ -415,14 +461,19 @@ class _Search:
                     self._note_used(resting, clauses)
 
     def _confirmed(self, inductive: InductiveSet, clauses: Mapping[Candidate, ir.Expr]) -> LinkInference:
-        """The proof of the link by the prover; clauses with one beginning are one invariant, or each is one."""
+        """The proof of the link by the prover; clauses with one beginning are one invariant, or those without a
+        quantifier inside are, or each is one."""
         self.note("the proof")
         self.budget.seconds = max(self.budget.seconds, self.budget.spent + PROOF_S)
         merged = self._merged(clauses)
-        apart = [(each, body) for each, body in clauses.items()]
         found = self._proof(inductive, merged)
-        if not found.proved and len(apart) != len(merged):
-            found = self._proof(inductive, apart)
+        if not found.proved:
+            plain = {each: body for each, body in clauses.items() if not _quantifies(each.atom)}
+            apart = [(each, body) for each, body in clauses.items()]
+            partly = [*self._merged(plain), *(each for each in apart if each[0] not in plain)]
+            for said in (partly, apart):
+                if not found.proved and len(said) > len(merged):
+                    merged, found = said, self._proof(inductive, said)
         return found
 
     def _proof(self, inductive: InductiveSet, clauses: Sequence[tuple[Candidate, ir.Expr]]) -> LinkInference:
@@ -476,6 +527,10 @@ def _most(tried: Mapping[Candidate, ir.Expr]) -> dict[Candidate, ir.Expr]:
         groups.setdefault((each.label, each.prefix), []).append(each)
     strong = [each for each in tried if not any(one.says_more_than(each) for one in groups[each.label, each.prefix])]
     return {each: tried[each] for each in strong[:MOST]}
+
+
+def _quantifies(atom: str) -> bool:
+    return any(word in atom for word in ("forall ", "exists ", "count "))
 
 
 def _all_of(clauses: Sequence[Candidate]) -> str:
