@@ -1,4 +1,4 @@
-"""How much a user has to say: few of the invariants of a machine or link with which the others are found, or not needed.
+"""How much a user has to say: few invariants of a machine or link with which the others are found, or not needed.
 
 What is enough depends on the time limit of an attempt. Each answer rests on a proof with just these invariants.
 """
