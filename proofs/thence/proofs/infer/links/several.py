@@ -43,7 +43,8 @@ def several_facts(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -> 
         table = rows(scene.prefix, (*facts, *there))
         found += _settled(scene, table, facts)
         alike = table.apart(facts)
-        found += [_alike(scene, one, other) for one, others in alike.items() for other in _of_other_kind(one, others)]
+        for one, others in alike.items():
+            found += [said for other in _of_other_kind(one, others) for said in _alike(scene, one, other)]
         chosen = _ordered(alike)
         by_size: dict[int, list[tuple[Literal, ...]]] = {}
         for some in table.clauses(3, chosen, there):
@@ -144,8 +145,13 @@ def _settled(scene: Scene, table: Rows, facts: Sequence[str]) -> list[Candidate]
     return [Candidate(scene.label, scene.prefix, f"({each})") for each in said]
 
 
-def _alike(scene: Scene, one: str, other: str) -> Candidate:
-    return Candidate(f"{scene.label}_alike", scene.prefix, f"({closed(one)} iff {closed(other)})")
+def _alike(scene: Scene, one: str, other: str) -> list[Candidate]:
+    """Of two facts that are alike in all rows, each implies the other one; in general perhaps only one of them does."""
+    both = ((f"not {closed(one)}", other), (one, f"not {closed(other)}"))
+    return [
+        Candidate(f"{scene.label}_some", scene.prefix, f"({' or '.join(choices)})", choices=frozenset(choices))
+        for choices in both
+    ]
 
 
 def _of_other_kind(one: str, others: Sequence[str]) -> list[str]:
