@@ -41,7 +41,7 @@ def test_the_order_in_which_obligations_are_made_does_not_matter(name: str) -> N
         asked = due(link, link.machine.invariants)
         order = [*range(len(asked))]
         random.Random(3).shuffle(order)
-        made = {at: asked[at].claimed() for at in order}
-        assert [made[at] for at in range(len(asked))] == list(whole)
+        made = {at: asked[at].claimed().obligation for at in order}
+        assert [made[at] for at in range(len(asked))] == [each.obligation for each in whole]
         names = [each.obligation.name for each in whole]
         assert len(names) == len(set(names))
