@@ -230,7 +230,7 @@ def discharge_all(
     """The outcome of every obligation, in order.
 
     Args:
-        core: what the first solver is asked for besides, where it is asked about all hypotheses for longer than a moment.
+        core: what the first solver is asked for besides, where it is asked about all hypotheses for longer.
         groups: for each obligation, what it belongs to. Where one of a group is not proved, nothing more is asked about
             those behind it, and no other solver about what one has proved: whoever asks tries again without the group.
     """
