@@ -29,7 +29,7 @@ from thence.proofs.infer.hints import Hints, fewest_hints
 from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, as_kept, beginning
 from thence.proofs.infer.inference import infer as infer_machine
 from thence.proofs.infer.kept import Kept, read, save
-from thence.proofs.infer.links.inference import LinkInference, infer_link, without_invariants
+from thence.proofs.infer.links.inference import LinkInference, infer_link, promising_hints, without_invariants
 from thence.proofs.infer.links.inference import as_kept as link_as_kept
 from thence.proofs.infer.naming import line_of, names_of
 from thence.proofs.infer.promising import Guess, promising
@@ -271,8 +271,8 @@ def hints(
     timeout: float = 120.0,
     seed: int = 0,
     progress: Progress | None = None,
-) -> tuple[tuple[ir.Machine, Hints], ...]:
-    """Few of the hidden invariants with which `infer` proves each machine; Ctrl-C ends the search for fewer.
+) -> tuple[tuple[ir.Machine | ir.Link, Hints], ...]:
+    """Few of the hidden invariants with which `infer` proves each machine or link; Ctrl-C ends the search for fewer.
 
     Args as of `infer`: `hide` nothing means all, and `timeout` is for each attempt.
 
@@ -280,10 +280,13 @@ def hints(
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
     limits = Limits(timeout, seed)
-    found: list[tuple[ir.Machine, Hints]] = []
-    for machine in _chosen(load(source).content, names, hide):
-        taken = [each.name for each in machine.invariants if not hide or "all" in hide or each.name in hide]
-        found.append((machine, _hints(machine, taken, limits, progress)))
+    found: list[tuple[ir.Machine | ir.Link, Hints]] = []
+    for subject in _subjects(load(source).content, names, hide):
+        taken = [each.name for each in subject.invariants if not hide or "all" in hide or each.name in hide]
+        if isinstance(subject, ir.Link):
+            found.append((subject, _hints_of_link(subject, taken, limits, progress)))
+        else:
+            found.append((subject, _hints(subject, taken, limits, progress)))
         if found[-1][1].interrupted:
             break
     return tuple(found)
@@ -294,9 +297,9 @@ def _hints(machine: ir.Machine, taken: Sequence[str], limits: Limits, progress: 
 
     def attempt(guess: Guess) -> Inference:
         asked = hidden(machine, [name for name in taken if name not in guess.given])
-        note = _note(progress, f"{machine.name}, {', '.join(guess.given) or 'nothing'} given back")
         aids = Aids(beginning(asked, guess.clauses) if guess.clauses else None)
         with solver_pool(options) as pool:
+            note = _note(progress, _giving(machine.name, guess))
             return infer_machine(ProofSession(pool, options), asked, limits, note, aids)
 
     def guesses() -> Generator[Guess, None, None]:
@@ -307,14 +310,28 @@ def _hints(machine: ir.Machine, taken: Sequence[str], limits: Limits, progress: 
     return fewest_hints(taken, attempt, guesses)
 
 
-def _chosen(specification: ir.Specification, names: Sequence[str], hide: Sequence[str]) -> tuple[ir.Machine, ...]:
-    """The machines of these names. Raises: UserError, also for an invariant to hide that none of them has."""
-    chosen = chosen_machines(specification, names)
-    for name in hide:
-        there = [each.name for machine in chosen for each in machine.invariants]
-        if name != "all":
-            known(name, (*there, "all"), "invariant")
-    return chosen
+def _hints_of_link(link: ir.Link, taken: Sequence[str], limits: Limits, progress: Progress | None) -> Hints:
+    options = Options(seed=limits.seed)
+
+    def attempt(guess: Guess) -> LinkInference:
+        asked = without_invariants(link, [name for name in taken if name not in guess.given])
+        aids = Aids(taken=frozenset(each.name for each in link.invariants))
+        with solver_pool(options) as pool:
+            note = _note(progress, _giving(link.name, guess))
+            return infer_link(ProofSession(pool, options), asked, limits, note, aids)
+
+    def guesses() -> Generator[Guess, None, None]:
+        with solver_pool(options) as pool:
+            session = ProofSession(pool, options)
+            guessed = promising_hints(session, link, taken, limits, _note(progress, link.name))
+        if guessed is not None and len(guessed) < len(taken):
+            yield Guess(guessed)
+
+    return fewest_hints(taken, attempt, guesses)
+
+
+def _giving(name: str, guess: Guess) -> str:
+    return f"{name}, {', '.join(guess.given) or 'nothing'} given back"
 
 
 def _subjects(

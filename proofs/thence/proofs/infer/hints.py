@@ -1,4 +1,4 @@
-"""How much a user has to say: few of a machine's own invariants with which the others are found, or not needed.
+"""How much a user has to say: few invariants of a machine or link with which the others are found, or not needed.
 
 What is enough depends on the time limit of an attempt. Each answer rests on a proof with just these invariants.
 """
@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from thence.dsl import ir
 from thence.proofs.infer.inference import INTERRUPTED, Inference
+from thence.proofs.infer.links.inference import LinkInference
 from thence.proofs.infer.promising import Guess
 
 MOST_ATTEMPTS = 24
@@ -24,6 +25,10 @@ Standing: TypeAlias = Literal["the fewest", "none can be left out", "enough"]
 
 What is not enough was tried, and not proved within the time limit of an attempt.
 """
+
+
+Attempt: TypeAlias = Callable[[Guess], Inference | LinkInference]
+"""A search with some invariants given back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Hints:
     hidden: tuple[str, ...]
     given: tuple[str, ...] | None
     standing: Standing
-    inference: Inference
+    inference: Inference | LinkInference
     attempts: int
     interrupted: bool = False
 
@@ -55,9 +60,9 @@ class _Interrupted(Exception):
 class _Attempts:
     """The attempts by what was given back; `chosen` is the smallest set so far that is enough."""
 
-    attempt: Callable[[Guess], Inference]
+    attempt: Attempt
     hidden: Sequence[str]
-    made: dict[tuple[str, ...], Inference] = field(default_factory=dict)
+    made: dict[tuple[str, ...], Inference | LinkInference] = field(default_factory=dict)
     chosen: tuple[str, ...] | None = None
 
     def enough(self, given: Sequence[str], clauses: Sequence[ir.Expr] = ()) -> bool:
@@ -76,10 +81,8 @@ class _Attempts:
         return Hints(tuple(self.hidden), self.chosen, standing, last, len(self.made), interrupted)
 
 
-def fewest_hints(
-    hidden: Sequence[str], attempt: Callable[[Guess], Inference], guesses: Callable[[], Generator[Guess, None, None]]
-) -> Hints:
-    """Few of the names that must be given to an attempt so that it proves the machine.
+def fewest_hints(hidden: Sequence[str], attempt: Attempt, guesses: Callable[[], Generator[Guess, None, None]]) -> Hints:
+    """Few of the names that must be given to an attempt so that it proves the machine or link.
 
     Args:
         hidden: the names.

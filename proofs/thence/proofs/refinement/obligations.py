@@ -11,7 +11,7 @@ whose number the text gives it. On a tree network the tree decides, see NOTE(tre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import assert_never
@@ -37,7 +37,7 @@ from thence.proofs.logic.formula import (
     outer_foralls,
     substitute,
 )
-from thence.proofs.logic.mentions import Mentioned
+from thence.proofs.logic.mentions import Mentioned, Mentions
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
@@ -260,6 +260,33 @@ class Claimed:
     claim: Claim | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What is to be shown. Its obligation is made when it is asked for: where few of many claims matter, most are not.
+
+    Attributes:
+        known: what is known of the state where the step begins; shared by many.
+        conditions: what is known of the way through the handler.
+        symbols: those that this way needs besides.
+        number: of the way through a handler, where several have this name.
+    """
+
+    name: str
+    known: tuple[ir.NamedFormula, ...]
+    conditions: tuple[ir.NamedFormula, ...]
+    goal: Term
+    symbols: tuple[ir.Symbol, ...]
+    claim: Claim | None
+    make: _Maker = field(repr=False)
+    number: int = 1
+
+    def claimed(self) -> Claimed:
+        """The obligation with its claim. Raises: Unsupported."""
+        made = self.make.obligation(self.name, self.known, self.goal, self.symbols, self.conditions)
+        name = self.name if self.number == 1 else f"{self.name} ({self.number})"
+        return Claimed(replace(made, name=name, about=_about(self.claim)), self.claim)
+
+
 def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obligation, ...]:
     """All of them; `known` are the proved invariants of the machine. Raises: Unsupported."""
     return tuple(each.obligation for each in claims(link, known))
@@ -267,23 +294,27 @@ def obligations(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obli
 
 def claims(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Claimed, ...]:
     """All obligations with their claims, in the order of `obligations`. Raises: Unsupported."""
+    return tuple(each.claimed() for each in due(link, known))
+
+
+def due(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Due, ...]:
+    """All that is to be shown, in the order of `obligations`. Raises: Unsupported."""
     refused = refusals(link)
     if refused:
         raise Unsupported(f"{', '.join(refused)} of a link: no encoding")
     base = Execution(link, any_state(link), known)
     facts = _between_steps(base)
     make = _Maker(link)
-    found = [*map(Claimed, _of_axioms(make)), *_initially(make)]
+    found = [*_of_axioms(make), *_initially(make)]
     for name, state, conditions in network_steps(link):
         for goal, kept in base.kept(state):
-            own = make.obligation(f"{name}: keeps {goal.name}", (*facts, *conditions), goal.body)
-            found.append(Claimed(own, kept))
+            found.append(Due(f"{name}: keeps {goal.name}", facts, conditions, goal.body, (), kept, make))
     for cause in causes(link):
         execution = steps_of(link, cause, known)
+        symbols = tuple(execution.symbols)
         for check in execution.checks:
             name = f"{cause.name}: {check.name}"
-            own = make.obligation(name, (*facts, *check.conditions), check.goal, execution.symbols)
-            found.append(Claimed(own, check.claim))
+            found.append(Due(name, facts, check.conditions, check.goal, symbols, check.claim, make))
     return _numbered(found)
 
 
@@ -303,7 +334,7 @@ class Facts:
 
     state: State
     known: tuple[ir.NamedFormula, ...]
-    make: Callable[[str, Sequence[ir.NamedFormula], Term], Obligation]
+    make: Callable[[str, tuple[ir.NamedFormula, ...], Term], Obligation]
 
 
 def facts_between_steps(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> Facts:
@@ -322,7 +353,7 @@ def consequences(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Obl
     base = Execution(link, any_state(link), known)
     facts, make = _known(link, known, base), _Maker(link)
     own = base.invariants(base.before)
-    return tuple(make.obligation(each.name, (*facts, *own[:at]), each.body) for at, each in enumerate(own))
+    return tuple(make.obligation(each.name, facts, each.body, (), own[:at]) for at, each in enumerate(own))
 
 
 def contradiction(link: ir.Link) -> Obligation:
@@ -396,18 +427,19 @@ def through(execution: Execution, cause: Cause, end: object) -> None:
     begin(path, cause.events)
 
 
-def _of_axioms(make: _Maker) -> Iterator[Obligation]:
+def _of_axioms(make: _Maker) -> Iterator[Due]:
     """The axioms of the machine that follow from what is given and what applications do: see NOTE(premises)."""
     link = make.link
     rests_on = premises(link)
     facts = (*_given(link), *rests_on.systems.facts(link.protocol))
     for axiom in rests_on.shown:
-        yield make.obligation(f"axiom {axiom.name}", facts, axiom.body)
+        yield Due(f"axiom {axiom.name}", facts, (), axiom.body, (), None, make)
 
 
-def _initially(make: _Maker) -> Iterator[Claimed]:
+def _initially(make: _Maker) -> Iterator[Due]:
     link = make.link
     values = {variable.name: variable.initial for variable in link.protocol.state}
+    facts = setting(link)
 
     def value(name: str, process: Term) -> Value:
         return Evaluation(link.protocol, any_state(link), own=process, prefix="s").value(values[name])
@@ -415,14 +447,14 @@ def _initially(make: _Maker) -> Iterator[Claimed]:
     for name in values:
         there = value(name, SELF).defined
         if there != TRUE:
-            yield Claimed(make.obligation(f"initially `{name}` has a value", setting(link), there))
+            yield Due(f"initially `{name}` has a value", facts, (), there, (), None, make)
 
     def initial(name: str, process: Term) -> Shape:
         return value(name, process).shape
 
     state = initial_state(link, initial)
     for goal, kept in Execution(link, state).kept(state):
-        yield Claimed(make.obligation(f"initially {goal.name}", setting(link), goal.body), kept)
+        yield Due(f"initially {goal.name}", facts, (), goal.body, (), kept, make)
 
 
 @dataclass(slots=True)
@@ -431,26 +463,55 @@ class _Maker:
 
     link: ir.Link
     _mentioned: Mentioned = field(default_factory=Mentioned)
+    _of_known: dict[int, tuple[tuple[ir.NamedFormula, ...], Mentions]] = field(default_factory=dict)
+    _whole: dict[tuple[ir.Symbol, ...], Signature] = field(default_factory=dict)
     _signatures: dict[tuple[ir.Symbol, ...], Signature] = field(default_factory=dict)
     _named: dict[tuple[int, tuple[Term, ...]], tuple[ir.NamedFormula, ir.NamedFormula]] = field(default_factory=dict)
 
     def obligation(
-        self, name: str, facts: Sequence[ir.NamedFormula], goal: Term, more: Sequence[ir.Symbol] = ()
+        self,
+        name: str,
+        known: tuple[ir.NamedFormula, ...],
+        goal: Term,
+        more: Sequence[ir.Symbol] = (),
+        conditions: tuple[ir.NamedFormula, ...] = (),
     ) -> Obligation:
-        if any(self._mentioned.by(each).counts for each in (goal, *(fact.body for fact in facts))):
+        """That the goal follows from what is known and from the conditions."""
+        facts = (*known, *conditions)
+        mentions = [self._by_all(known), *self._by_each(conditions), self._mentioned.by(goal)]
+        if any(each.counts for each in mentions):
             facts, goal = self._counted(facts, goal)
-        mentions = [self._mentioned.by(each) for each in (*(fact.body for fact in facts), goal)]
+            mentions = [*self._by_each(facts), self._mentioned.by(goal)]
         constants: dict[str, Type] = {}
         for each in mentions:
             constants |= each.free
         free = tuple(ir.Variable(label, type_) for label, type_ in constants.items())
         used = frozenset[str]().union(*(each.symbols for each in mentions))
-        whole = signature(self.link, more)
-        symbols = tuple(symbol for symbol in whole.symbols if symbol.name in used)
-        kept = self._signatures.setdefault(symbols, replace(whole, symbols=symbols))
-        return Obligation(name, kept, tuple(facts), ir.NamedFormula(name, goal), free)
+        symbols = tuple(symbol for symbol in self._signature(tuple(more)).symbols if symbol.name in used)
+        kept = self._signatures.setdefault(symbols, replace(self._signature(tuple(more)), symbols=symbols))
+        return Obligation(name, kept, facts, ir.NamedFormula(name, goal), free)
 
-    def _counted(self, facts: Sequence[ir.NamedFormula], goal: Term) -> tuple[Sequence[ir.NamedFormula], Term]:
+    def _signature(self, more: tuple[ir.Symbol, ...]) -> Signature:
+        """That of the link, and these symbols."""
+        if more not in self._whole:
+            self._whole[more] = signature(self.link, more)
+        return self._whole[more]
+
+    def _by_each(self, facts: Iterable[ir.NamedFormula]) -> list[Mentions]:
+        return [self._mentioned.by(each.body) for each in facts]
+
+    def _by_all(self, known: tuple[ir.NamedFormula, ...]) -> Mentions:
+        """What all of them together speak about, found once for what many obligations share."""
+        if id(known) not in self._of_known:
+            found = self._by_each(known)
+            free: dict[str, Type] = {}
+            for each in found:
+                free |= each.free
+            symbols = frozenset[str]().union(*(each.symbols for each in found))
+            self._of_known[id(known)] = known, Mentions(symbols, free, any(each.counts for each in found))
+        return self._of_known[id(known)][1]
+
+    def _counted(self, facts: tuple[ir.NamedFormula, ...], goal: Term) -> tuple[tuple[ir.NamedFormula, ...], Term]:
         """The same with the goal about processes and messages that have names, and facts that count about these only.
 
         The facts about counts relate counts that say the same number of names, see NOTE(counting): a count for all p,
@@ -516,15 +577,13 @@ def _at_most_one(count: ir.Quantified) -> ir.NamedFormula:
     return ir.NamedFormula("at most one is counted", implies(few, none_but_one(counted, count.body)))
 
 
-def _numbered(found: Sequence[Claimed]) -> tuple[Claimed, ...]:
-    """With names that are unique: the ways through a handler are numbered. Each says what it is about."""
+def _numbered(found: Sequence[Due]) -> tuple[Due, ...]:
+    """With names that are unique: the ways through a handler are numbered."""
     seen: dict[str, int] = {}
-    named: list[Claimed] = []
+    named: list[Due] = []
     for each in found:
-        said = each.obligation.name
-        seen[said] = seen.get(said, 0) + 1
-        name = said if seen[said] == 1 else f"{said} ({seen[said]})"
-        named.append(replace(each, obligation=replace(each.obligation, name=name, about=_about(each.claim))))
+        seen[each.name] = seen.get(each.name, 0) + 1
+        named.append(replace(each, number=seen[each.name]))
     return tuple(named)
 
 

@@ -225,10 +225,12 @@ def discharge_all(
     *,
     look_for_models: bool = True,
     groups: Sequence[Hashable] | None = None,
+    core: Core = "",
 ) -> tuple[Discharge, ...]:
     """The outcome of every obligation, in order.
 
     Args:
+        core: what the first solver is asked for besides, where it is asked about all hypotheses for longer.
         groups: for each obligation, what it belongs to. Where one of a group is not proved, nothing more is asked about
             those behind it, and no other solver about what one has proved: whoever asks tries again without the group.
     """
@@ -256,7 +258,7 @@ def discharge_all(
         left_open = [number for number in open_ones if number not in models]
         for choice in _LATER:
             left_open = work.ask_about_kin(work.ask_about_relevant(left_open, choice))
-        left_open = work.ask_first(left_open, quick)
+        left_open = work.ask_first(left_open, quick, core)
         proved += [number for number in open_ones if number not in models and number not in left_open]
         if look_for_models:
             models |= work.countermodels(left_open, STEP_SIZES)

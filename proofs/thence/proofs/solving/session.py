@@ -9,6 +9,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.solving.cores import Core, cores_of
 from thence.proofs.solving.discharge import Discharge, Note, Options, countermodel, discharge_all
 from thence.proofs.solving.finite_models import SIZES, Model, Outcome, Problem, find_model
+from thence.proofs.solving.solver import Core as CoreAsked
 from thence.proofs.solving.solver import SolverPool
 
 
@@ -42,10 +43,11 @@ class ProofSession:
         *,
         look_for_models: bool = True,
         groups: Sequence[Hashable] | None = None,
+        core: CoreAsked = "",
     ) -> tuple[Discharge, ...]:
         """The outcome of every obligation, in order. See `discharge_all`."""
         return discharge_all(
-            self.pool, obligations, self.options, self.note, look_for_models=look_for_models, groups=groups
+            self.pool, obligations, self.options, self.note, look_for_models=look_for_models, groups=groups, core=core
         )
 
     def cores(self, discharges: Sequence[Discharge]) -> tuple[Core, ...]:

@@ -164,10 +164,26 @@ def test_bad_requests(thence: Thence, tmp_path: Path) -> None:
     file.write_text(COUNTED)
     assert thence("infer", str(file), "counted to number").rejects("no machine or link counted to number")
     assert thence("infer", str(file), LINK, "--hide", "nothing").rejects("no invariant nothing")
-    for option in ("--ask", "--hints"):
-        assert thence("infer", str(file), LINK, option).rejects(f"{LINK} is a link: {option} is for machines")
+    assert thence("infer", str(file), LINK, "--ask").rejects(f"{LINK} is a link: --ask is for machines")
+    assert thence("infer", str(file), LINK, "numbers", "--hints", "--hide", "all").rejects("not with both")
     assert thence("infer", str(file), LINK, "numbers", "--hide", "all").rejects("not with both")
     assert thence("infer", "fifo", "fifo to sequence_numbers", "--write").rejects("of the library")
+
+
+def test_hints_are_a_table(thence: Thence, tmp_path: Path) -> None:
+    """The link needs no hint: the search finds what is hidden."""
+    file = tmp_path / "mine.thence"
+    clauses = "  causal_send(m) is causal_send(m)\n  deliver m      is deliver(m)\n"
+    hint = "  invariant counts: forall p, q: process. out@p[q] = last(p, q)\n"
+    head, tail = COUNTED.split(f"conforms counted to numbers:\n{clauses}")
+    file.write_text(f"{head}conforms counted to numbers:\n{clauses}{hint}{tail}")
+    found = thence("infer", str(file), LINK, "--hints", "--json")
+    (said,) = found.object["links"]
+    assert found.code == 0 and found.object["machines"] == []
+    assert said["hints"] == {"hidden": ["counts"], "given": [], "standing": "the fewest", "attempts": 2}
+    first, row = thence("infer", str(file), LINK, "--hints").out.strip().splitlines()
+    assert first.split() == ["link", "hidden", "given", "back", "time"]
+    assert row.split()[:5] == [*LINK.split(), "1", "nothing"]
 
 
 @pytest.fixture

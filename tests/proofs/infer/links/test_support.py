@@ -75,8 +75,9 @@ def test_what_follows_is_not_needed_until_what_it_follows_from_is_dropped(sessio
     weak, strong = link_formulas(link.protocol, link.machine, (whole, f"{whole} and n = 1")).values()
     clauses = (ir.NamedFormula("strong", strong), *link.invariants)
     bare = replace(link, invariants=())
-    implied = implied_clauses(session, bare, known, [clauses[0], ir.NamedFormula("weak", weak)])
-    assert implied == {"weak": frozenset({"strong"})}
+    asked = [clauses[0], ir.NamedFormula("weak", weak)]
+    assert implied_clauses(session, bare, known, asked, ["strong", "weak"]) == {"weak": frozenset({"strong"})}
+    assert implied_clauses(session, bare, known, asked, ["strong"]) == {}
     found = support(session, bare, known, clauses, {"on_its_way": frozenset({"strong"})})
     assert not found.open and "on_its_way" in found.used and "strong" not in found.used
 
@@ -88,3 +89,14 @@ def test_a_clause_that_the_link_needs_is_not_left_out(session: ProofSession) -> 
     names = {each.name for each in link.invariants}
     assert found.used == names
     assert not any(found.do_without(name) for name in sorted(names)) and found.used == names
+
+
+def test_proofs_rest_on_the_clauses_that_come_first(session: ProofSession) -> None:
+    """Each invariant is there twice. One of the two is used, and it is the one that was named."""
+    link = fifo()
+    _, known = inductive_of(session, link)
+    again = [replace(each, name=f"{each.name} again") for each in link.invariants]
+    for wanted in (link.invariants, again):
+        first = frozenset(each.name for each in wanted)
+        found = support(session, replace(link, invariants=()), known, (*link.invariants, *again), {}, first)
+        assert not found.open and found.used == first

@@ -165,26 +165,32 @@ def _hinted(session: Session, request: InferRequest) -> Output:
     """The table of `--hints`."""
     if request.write or request.resume or request.ask or request.jobs > 1 or request.master is not None:
         raise BadInput("--hints goes with --hide, --timeout and --seed only")
-    for name in link_names_among(request.file, request.names):
-        raise BadInput(f"{name} is a link: --hints is for machines")
+    links = link_names_among(request.file, request.names)
+    if 0 < len(links) < len(request.names) and request.hide:
+        raise BadInput("--hide goes with machines or with links, not with both")
     found = find_hints(
         request.file,
         *request.names,
         hide=request.hide,
         timeout=request.timeout_s,
         seed=request.seed,
-        progress=lambda machine, doing: session.status(f"{machine}: {doing}"),
+        progress=lambda name, doing: session.status(f"{name}: {doing}"),
     )
-    rows = [("machine", "hidden", "given back", "time"), *(_hint_row(machine.name, each) for machine, each in found)]
+    first = "machine" if not links else "link" if len(links) == len(request.names) else "name"
+    rows = [(first, "hidden", "given back", "time"), *(_hint_row(subject.name, each) for subject, each in found)]
     widths = [max(len(row[at]) for row in rows) for at in range(4)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     codes = [_exit_of(each.inference) if each.given is None else AS_EXPECTED for _, each in found]
-    fields = {"machines": [{**_json(each.inference), "hints": _hints_json(each)} for _, each in found]}
+    fields: dict[str, Any] = {"machines": []}
+    for _, each in found:
+        key = "machines" if isinstance(each.inference, Inference) else "links"
+        said = _json(each.inference) if isinstance(each.inference, Inference) else _link_json(each.inference)
+        fields.setdefault(key, []).append({**said, "hints": _hints_json(each)})
     return Output(text="\n".join(lines), fields=fields, exit=REFUTED if REFUTED in codes else max(codes))
 
 
 def _hint_row(name: str, hints: Hints) -> tuple[str, str, str, str]:
-    """`time` is that of the attempt that proves the machine."""
+    """`time` is that of the attempt that proves the machine or link."""
     if hints.given is None:
         refuted = hints.inference.refuted
         said = f"unknown: {hints.inference.reason}" if refuted is None else f"{refuted.name} is refuted"

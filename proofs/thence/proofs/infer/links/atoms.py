@@ -39,7 +39,7 @@ class Atoms:
     def ordered(self, scene: Scene) -> Iterator[str]:
         """Comparisons of numbers, one of them the protocol's where the scene has one."""
         own = [term.text for term in scene.of(NAT)]
-        told = [each.text for each in self._applied(scene.terms, NAT)]
+        told = [each.text for each in self.applied(scene.terms, NAT)]
         states = [each.text for each in self._states(scene) if each.type == NAT and each.text not in own]
         for one, other in permutations((*own, *told, *states), 2) if own else permutations(told, 2):
             if not own or one in own or other in own:
@@ -63,7 +63,7 @@ class Atoms:
 
     def _without_order(self, scene: Scene) -> Iterator[str]:
         processes = scene.of(PROCESS)
-        relations = [each.text for each in self._applied(scene.terms, BOOL)]
+        relations = [each.text for each in self.applied(scene.terms, BOOL)]
         for relation in relations:
             yield relation
             yield f"not {relation}"
@@ -72,7 +72,7 @@ class Atoms:
                 yield f"{other.text} = {one.text}"
                 yield f"{other.text} != {one.text}"
         for type_ in (PROCESS, NAT, MESSAGE):
-            for value, told in product(scene.of(type_), tuple(self._applied(scene.terms, type_))):
+            for value, told in product(scene.of(type_), tuple(self.applied(scene.terms, type_))):
                 yield f"{value.text} = {told.text}" if "@" in value.text else f"{told.text} = {value.text}"
         yield from self._of_ends(scene)
         for term in scene.terms:
@@ -83,7 +83,7 @@ class Atoms:
         ends = [Term(f"dst({each.text})", PROCESS) for each in scene.of(MESSAGE)]
         if self.link.machine.delivery == "unicast":
             for end, value in product(ends, scene.of(PROCESS)):
-                for told in self._applied((*scene.of(PROCESS), end), PROCESS, must=(end.text,)):
+                for told in self.applied((*scene.of(PROCESS), end), PROCESS, must=(end.text,)):
                     if told.text != f"{value.text}" and f"({value.text}" not in told.text:
                         yield f"{told.text} = {value.text}"
 
@@ -139,7 +139,7 @@ class Atoms:
             return
         name = self.words.fresh(key, scene.taken)
         equal = "iff" if value == BOOL else "="
-        for told in self._applied((*scene.terms, Term(name, key)), value, must=(name,)):
+        for told in self.applied((*scene.terms, Term(name, key)), value, must=(name,)):
             yield f"(forall {name}: {key}. {said(name)} {equal} {told.text})"
         if key == MESSAGE and value == BOOL:
             yield from self._each_message(name, said(name), scene)
@@ -147,7 +147,7 @@ class Atoms:
     def _each_message(self, name: str, member: str, scene: Scene) -> Iterator[str]:
         """`forall m: message. m in V@p iff delivered(m) and dst(m) = p`."""
         ends = [f"{end}({name}) = {each.text}" for end in ("src", "dst") for each in scene.of(PROCESS)]
-        literals = [each.text for each in self._applied((Term(name, MESSAGE),), BOOL)]
+        literals = [each.text for each in self.applied((Term(name, MESSAGE),), BOOL)]
         for literal, end in product(literals, ends if self.link.machine.delivery == "unicast" else ()):
             yield f"(forall {name}: message. {member} iff {literal} and {end})"
         for one, other in product(literals, literals):
@@ -161,7 +161,7 @@ class Atoms:
             other = self.words.fresh(PROCESS, (*scene.taken, one))
             both = (Term(one, PROCESS), Term(other, PROCESS))
             equal = "iff" if value == BOOL else "="
-            for told in self._applied((*scene.terms, *both), value, must=(one, other)):
+            for told in self.applied((*scene.terms, *both), value, must=(one, other)):
                 yield f"(forall {one}, {other}: process. {term.text}[{one}][{other}] {equal} {told.text})"
 
     def _states(self, scene: Scene) -> Iterator[Term]:
@@ -175,7 +175,7 @@ class Atoms:
                     if key != process:
                         yield Term(f"{text}[{key.text}]", type_.value)
 
-    def _applied(self, terms: Sequence[Term], result: Type, must: Sequence[str] = ()) -> Iterator[Term]:
+    def applied(self, terms: Sequence[Term], result: Type, must: Sequence[str] = ()) -> Iterator[Term]:
         """The machine's symbols with this result, of different terms; `must` are among these."""
         for symbol in self.symbols:
             if symbol.result == result:

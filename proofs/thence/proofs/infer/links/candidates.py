@@ -2,7 +2,7 @@
 
 Rank 0: plain atoms. Rank 1: the order of numbers, variables of other processes, counts, what is at two places at once,
 `exists` of a message, the order of queues, where a message is. Rank 2: two facts of a scene. Rank 3: what two processes
-have to do with each other, and with a packet between them.
+have to do with each other, and with a packet between them. Rank 4: see `several`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from itertools import combinations, product
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map
 from thence.proofs.infer.links.atoms import Atoms, atoms_of, speaks_of
+from thence.proofs.infer.links.rows import Rows
 from thence.proofs.infer.links.scenes import Scene, Term, scenes
 
-RANKS = 4
+RANKS = 5
 PAIRS = 2
-"""The rank of clauses of two facts; that of clauses about two processes is the last one."""
+"""The rank of clauses of two facts; that of clauses about two processes is next, that of more facts the last one."""
+
+BETWEEN = 3
 
 MOST_ATOMS = 24
 """So many atoms of a scene make pairs."""
@@ -76,53 +79,50 @@ def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
             found.extend(_once(atoms, scene))
             found.extend(_not_both(atoms, scene, all_scenes))
         found.extend(_somewhere(link, atoms))
-    return _each_once(found)
+    return each_once(found)
 
 
-def pairs_of_scenes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[str]]) -> tuple[Candidate, ...]:
+def pairs_of_scenes(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -> tuple[Candidate, ...]:
     """The clauses of rank 2: of two facts of a scene, one is true, or not.
 
-    `true` says which of some formulas are so in all states: a fact of which that is known makes no pairs. Variables of
-    the protocol come before what the machine says of the same: a clause about them alone rests on fewer others.
+    `rows` gives those of some facts behind the beginning of a scene: a fact that is always true there, or never, makes
+    no pairs. Variables of the protocol come before what the machine says of the same: a clause about them alone rests
+    on fewer others.
     """
     atoms, found = atoms_of(link), list[Candidate]()
-    for scene in _wide(link, atoms):
+    for scene in wide_scenes(link, atoms):
         said = dict.fromkeys((*atoms.of_states(scene), *atoms.plain(scene)))
         positive = [
             each for each in said if not each.startswith(("not ", "(")) and " != " not in each and " not " not in each
         ]
         positive.sort(key=lambda each: "@" not in each)
-        facts = _different(scene, positive, true)[:MOST_ATOMS]
-        for one, other in combinations(facts, 2):
-            for first, second in product((one, f"not {_closed(one)}"), (other, f"not {_closed(other)}")):
-                choices = frozenset((first, second))
-                found.append(Candidate(f"{scene.label}_or", scene.prefix, f"({first} or {second})", choices=choices))
-    return _each_once(found)
+        table = rows(scene.prefix, positive)
+        facts = _different(scene, table)[:MOST_ATOMS]
+        for some in table.clauses(2, facts):
+            choices = [
+                f"not {closed(table.facts[each.fact])}" if each.denied else table.facts[each.fact] for each in some
+            ]
+            said_ = f"({' or '.join(choices)})"
+            found.append(Candidate(f"{scene.label}_or", scene.prefix, said_, choices=frozenset(choices)))
+    return each_once(found)
 
 
-def _different(scene: Scene, facts: Sequence[str], true: Callable[[Sequence[str]], frozenset[str]]) -> list[str]:
+def _different(scene: Scene, table: Rows) -> list[str]:
     """The facts that are true of some of what the scene is about and false of some.
 
     What is said of a name is not said again of another one that is always equal. Of a variable and a relation that are
     always the same of the same processes, one is left.
     """
-    alone = {each: [scene.prefix + each, f"{scene.prefix}not {_closed(each)}"] for each in facts}
-    known = true([text for both in alone.values() for text in both])
-    again = {names[1] for each in facts if scene.prefix + each in known and (names := equal_names(each)) is not None}
-    varying = [
-        each
-        for each in facts
-        if not known.intersection(alone[each]) and not any(speaks_of(each, name) for name in again)
-    ]
-    told = {each: [term.text for term in scene.of(PROCESS) if speaks_of(each, term.text)] for each in varying}
-    same = {
-        (one, other): f"{scene.prefix}({_closed(one)} iff {_closed(other)})"
-        for one, other in combinations(varying, 2)
-        if told[one] == told[other] and ("@" in one) != ("@" in other)
+    always, varying = table.always, [table.facts[each.fact] for each in table.literals() if not each.denied]
+    again = {names[1] for each in always if (names := equal_names(each)) is not None}
+    left = [each for each in varying if not any(speaks_of(each, name) for name in again)]
+    told = {each: [term.text for term in scene.of(PROCESS) if speaks_of(each, term.text)] for each in left}
+    gone = {
+        other
+        for one, other in combinations(left, 2)
+        if told[one] == told[other] and ("@" in one) != ("@" in other) and table.are_alike(one, other)
     }
-    alike = true(list(same.values()))
-    gone = {other for (_, other), text in same.items() if text in alike}
-    return [each for each in varying if each not in gone]
+    return [each for each in left if each not in gone]
 
 
 def equal_names(atom: str) -> tuple[str, str] | None:
@@ -143,7 +143,7 @@ def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[s
     scene = Scene("", "", (Term(one, PROCESS), Term(other, PROCESS)))
     prefix, found = f"forall {one}, {other}: process. ", list[Candidate]()
     said = [each for each in (*atoms.plain(scene), *atoms.of_states(scene)) if _is_simple(each)]
-    alone = {each: [f"{prefix}{one} = {other} or {no}{_closed(each)}" for no in ("", "not ")] for each in said}
+    alone = {each: [f"{prefix}{one} = {other} or {no}{closed(each)}" for no in ("", "not ")] for each in said}
     known = true([text for both in alone.values() for text in both])
     facts = [each for each in said if not known.intersection(alone[each])][:MOST_ATOMS]
     of_both = [each for each in facts if speaks_of(each, one) and speaks_of(each, other)]
@@ -153,10 +153,10 @@ def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[s
             if packet is None and not any(each in of_both for each in some):
                 continue
             for signs in product((False, True), repeat=len(some)):
-                literals = [f"not {_closed(each)}" if no else each for each, no in zip(some, signs, strict=True)]
+                literals = [f"not {closed(each)}" if no else each for each, no in zip(some, signs, strict=True)]
                 choices = (f"{one} = {other}", *literals, *(() if packet is None else (packet,)))
                 found.append(Candidate("between", prefix, f"({' or '.join(choices)})", choices=frozenset(choices)))
-    return _each_once(found)
+    return each_once(found)
 
 
 def _is_simple(atom: str) -> bool:
@@ -183,14 +183,14 @@ def _packets_between(link: ir.Link, atoms: Atoms, one: str, other: str) -> Itera
                     yield f"({head}{there} and {name} = {symbol.name}({one}))"
 
 
-def _each_once(found: Iterable[Candidate]) -> tuple[Candidate, ...]:
+def each_once(found: Iterable[Candidate]) -> tuple[Candidate, ...]:
     first: dict[str, Candidate] = {}
     for each in found:
         first.setdefault(each.text, each)
     return tuple(first.values())
 
 
-def _wide(link: ir.Link, atoms: Atoms) -> Iterator[Scene]:
+def wide_scenes(link: ir.Link, atoms: Atoms) -> Iterator[Scene]:
     """The scenes, those of a variable in one: what is said of each process."""
     one = atoms.words.fresh(PROCESS, ())
     constants = tuple(Term(each.name, each.type) for each in link.protocol.constants)
@@ -200,7 +200,7 @@ def _wide(link: ir.Link, atoms: Atoms) -> Iterator[Scene]:
     yield from (scene for scene in scenes(link) if not scene.about)
 
 
-def _closed(atom: str) -> str:
+def closed(atom: str) -> str:
     return f"({atom})" if " " in atom and not atom.endswith(")") else atom
 
 
@@ -426,11 +426,13 @@ def _somewhere(link: ir.Link, atoms: Atoms) -> Iterator[Candidate]:
                 inner = with_name(scene.prefix.split("forall ")[-1].split(" from ")[0], term.text, x)
                 places.append(f"(exists {inner} in flight. {x} = {m})")
     for variable in link.protocol.state:
-        if isinstance(variable.type, Collection) and variable.type.kind in ("queue", "set"):
+        if isinstance(variable.type, Collection) and variable.type.item == MESSAGE:
             for end in ("src", "dst"):
                 there = f"{variable.name}@({end}({m}))"
-                if variable.type.item == MESSAGE:
+                if variable.type.kind in ("queue", "set"):
                     places.append(f"{m} in {there}")
+                elif variable.type.kind == "option":
+                    places.append(f"{there} = some({m})")
     one = Scene("", "", (Term(m, MESSAGE),))
     facts = [each for each in atoms.plain(one) if "=" not in each]
     for place in places:

@@ -21,6 +21,7 @@ from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, No
 from thence.proofs.infer.kept import Kept, digest
 from thence.proofs.infer.links.atoms import speaks_of
 from thence.proofs.infer.links.candidates import (
+    BETWEEN,
     PAIRS,
     RANKS,
     Candidate,
@@ -31,7 +32,9 @@ from thence.proofs.infer.links.candidates import (
     with_name,
 )
 from thence.proofs.infer.links.earlier import read_again
+from thence.proofs.infer.links.rows import Rows, rows_of
 from thence.proofs.infer.links.sampling import LinkSamples
+from thence.proofs.infer.links.several import several_facts
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
 from thence.proofs.infer.naming import free_name
 from thence.proofs.links.breaking import run_that_breaks
@@ -116,6 +119,25 @@ def without_invariants(link: ir.Link, names: Collection[str]) -> ir.Link:
     return replace(link, invariants=tuple(kept))
 
 
+def promising_hints(
+    session: ProofSession, link: ir.Link, names: Sequence[str], limits: Limits, note: Note
+) -> tuple[str, ...] | None:
+    """Those of the link's invariants that may be enough as hints; None where no guess was made within the limits.
+
+    All clauses that are true in the samples are tried together with the invariants, and the invariants are used last.
+    Nothing here proves anything: a set is enough once the link is proved with it. Raises: KeyboardInterrupt.
+    """
+    budget = Budget(limits.seconds)
+    budget.count(lambda: session.pool.processor_s)
+    session = replace(session, note=lambda *_: budget.check())
+    search = _Search(session, without_invariants(link, names), limits, note, budget, Aids())
+    try:
+        with session.pool.watched(budget.look):
+            return search.used_of([each for each in link.invariants if each.name in names])
+    except (Unsupported, OutOfTime):
+        return None
+
+
 def as_kept(found: LinkInference) -> Kept:
     """A search that is settled, in the form in which another one begins with what it found, and proves it again."""
     return Kept(digest(found.link), False, -1, tuple(each.text for each in found.conjuncts), (), (), (), ())
@@ -186,6 +208,7 @@ class _Search:
         _gone: texts of clauses of this rank that an earlier search gave up.
         _used: the clauses that proofs rest on; they are enough where nothing is `_open`.
         _alike: by the beginning of clauses, pairs of names that are always of one process there.
+        _follows: by text, the clauses from which one follows; None where it was asked and none was found.
     """
 
     session: ProofSession
@@ -204,6 +227,7 @@ class _Search:
     _anew: bool = False
     _gone: frozenset[str] = frozenset()
     _alike: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    _follows: dict[str, frozenset[str] | None] = field(default_factory=dict)
 
     def run(self) -> LinkInference:
         """What came out. Raises: Unsupported; OutOfTime."""
@@ -250,6 +274,33 @@ class _Search:
             if found is not None:
                 return found
         return self._unproved(inductive, {each: first[each] for each in self._used})
+
+    def used_of(self, hidden: Sequence[ir.NamedFormula]) -> tuple[str, ...] | None:
+        """Those of these invariants that are used if all clauses come first; None where not even all are enough.
+
+        Raises: Unsupported; OutOfTime.
+        """
+        self.note("which invariants are used")
+        samples = LinkSamples(self.link)
+        samples.collect(self.limits.seed, self.budget.check)
+        inductive = proved_set(self.session, self.link.machine)
+        if samples.forbidden is not None or not samples.size or inductive is None:
+            return None
+        known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
+        tried: dict[Candidate, ir.Expr] = {}
+        for rank in range(RANKS):
+            tried |= self._true(rank, samples)
+        bodies = _most(tried).values()
+        clauses = tuple(ir.NamedFormula(f"clause {at}", body) for at, body in enumerate(bodies))
+        resting = support(
+            self.session, self.link, known, (*clauses, *hidden), {}, frozenset(each.name for each in clauses)
+        )
+        if resting.open:
+            return None
+        for each in reversed(hidden):
+            if each.name in resting.used:
+                resting.do_without(each.name)
+        return tuple(each.name for each in hidden if each.name in resting.used)
 
     def _attempt(
         self,
@@ -314,9 +365,11 @@ class _Search:
         if rank < PAIRS:
             proposed = candidates(self.link, rank)
         elif rank == PAIRS:
-            proposed = pairs_of_scenes(self.link, lambda texts: self._always(texts, samples))
-        else:
+            proposed = pairs_of_scenes(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
+        elif rank == BETWEEN:
             proposed = between_processes(self.link, lambda texts: self._always(texts, samples))
+        else:
+            proposed = several_facts(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
@@ -346,6 +399,11 @@ class _Search:
         named = [ir.NamedFormula(text, body) for text, body in self._formulas(texts).items()]
         return samples.true_of_all(named, self.budget.check)
 
+    def _rows(self, prefix: str, facts: Sequence[str], samples: LinkSamples) -> Rows:
+        """Which of these facts are true together behind this beginning."""
+        formulas = self._formulas([f"{prefix}false", *(prefix + each for each in facts)])
+        return rows_of(prefix, facts, formulas, lambda body: samples.seen(body, self.budget.check))
+
     def _is_said(self, body: ir.Expr) -> bool:
         """Whether the prover of links has an encoding of the formula."""
         try:
@@ -362,9 +420,30 @@ class _Search:
             if more:
                 implied[formula.name] = frozenset(more)
         stronger = [each for each in formulas if each.name not in implied]
-        implied |= implied_clauses(self.session, self.link, known, stronger)
+        implied |= self._following(known, stronger, {f"clause {at}": each.text for at, each in enumerate(clauses)})
+        before = {each.text for each in self._used}
+        first = frozenset(each.name for each, one in zip(formulas, clauses, strict=True) if one.text in before)
         self._tried, self._enough = tuple(clauses), False
-        return support(self.session, self.link, known, formulas, implied, self._begun)
+        return support(self.session, self.link, known, formulas, implied, first, self._begun)
+
+    def _following(
+        self, known: tuple[ir.NamedFormula, ...], clauses: Sequence[ir.NamedFormula], texts: Mapping[str, str]
+    ) -> dict[str, frozenset[str]]:
+        """The clauses that follow from clauses before them. What was asked with fewer clauses is not asked again."""
+        names = {texts[each.name]: each.name for each in clauses}
+        places = {each.name: at for at, each in enumerate(clauses)}
+        found: dict[str, frozenset[str]] = {}
+        for text, name in names.items():
+            others = self._follows.get(text)
+            if others is not None and all(
+                places.get(names.get(each, ""), len(places)) < places[name] for each in others
+            ):
+                found[name] = frozenset(names[each] for each in others)
+        asked = {name for text, name in names.items() if text not in self._follows}
+        new = implied_clauses(self.session, self.link, known, clauses, asked)
+        for name in asked:
+            self._follows[texts[name]] = frozenset(texts[each] for each in new[name]) if name in new else None
+        return found | new
 
     def _begun(self, resting: Resting) -> None:
         self._resting = resting
@@ -382,14 +461,19 @@ class _Search:
                     self._note_used(resting, clauses)
 
     def _confirmed(self, inductive: InductiveSet, clauses: Mapping[Candidate, ir.Expr]) -> LinkInference:
-        """The proof of the link by the prover; clauses with one beginning are one invariant, or each is one."""
+        """The proof of the link by the prover; clauses with one beginning are one invariant, or those without a
+        quantifier inside are, or each is one."""
         self.note("the proof")
         self.budget.seconds = max(self.budget.seconds, self.budget.spent + PROOF_S)
         merged = self._merged(clauses)
-        apart = [(each, body) for each, body in clauses.items()]
         found = self._proof(inductive, merged)
-        if not found.proved and len(apart) != len(merged):
-            found = self._proof(inductive, apart)
+        if not found.proved:
+            plain = {each: body for each, body in clauses.items() if not _quantifies(each.atom)}
+            apart = [(each, body) for each, body in clauses.items()]
+            partly = [*self._merged(plain), *(each for each in apart if each[0] not in plain)]
+            for said in (partly, apart):
+                if not found.proved and len(said) > len(merged):
+                    merged, found = said, self._proof(inductive, said)
         return found
 
     def _proof(self, inductive: InductiveSet, clauses: Sequence[tuple[Candidate, ir.Expr]]) -> LinkInference:
@@ -443,6 +527,10 @@ def _most(tried: Mapping[Candidate, ir.Expr]) -> dict[Candidate, ir.Expr]:
         groups.setdefault((each.label, each.prefix), []).append(each)
     strong = [each for each in tried if not any(one.says_more_than(each) for one in groups[each.label, each.prefix])]
     return {each: tried[each] for each in strong[:MOST]}
+
+
+def _quantifies(atom: str) -> bool:
+    return any(word in atom for word in ("forall ", "exists ", "count "))
 
 
 def _all_of(clauses: Sequence[Candidate]) -> str:

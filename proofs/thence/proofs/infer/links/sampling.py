@@ -12,6 +12,7 @@ from thence.dsl.run.actions import State
 from thence.dsl.run.evaluate import Frame
 from thence.dsl.run.narrate import narrate
 from thence.dsl.run.values import Fault
+from thence.proofs.infer.links.rows import SEEN
 from thence.proofs.links.link_run import Follower, LinkRun
 from thence.proofs.links.witness import followers
 
@@ -93,6 +94,26 @@ class LinkSamples:
                 if not all(_is_true(holds, frame) for frame in frames):
                     del left[formula.name]
         return frozenset(left)
+
+    def seen(self, formula: ir.Expr, check: Callable[[], None]) -> frozenset[tuple[bool, ...]] | None:
+        """The rows of facts that a formula gives to `SEEN` in all states; None where one of them has no value."""
+        rows: set[tuple[bool, ...]] = set()
+
+        def record(*facts: object) -> bool:
+            rows.add(tuple([bool(each) for each in facts]))
+            return True
+
+        for follow, states in self._states:
+            ((_, evaluate),) = follow.compiled((ir.NamedFormula(SEEN, formula),))
+            for machine, state in states:
+                check()
+                frame = follow.frame(machine, state, sees_network=True)
+                frame.symbols = {**frame.symbols, SEEN: record}
+                try:
+                    evaluate(frame)
+                except Fault:
+                    return None
+        return frozenset(rows)
 
 
 def _is_true(holds: Callable[[Frame], object], frame: Frame) -> bool:
