@@ -234,8 +234,10 @@ def test_the_library_says_where_loops_are_taken_to_end(library: Callable[[str], 
     assert said == {"mf to buffers": (), "rst to matrices_between_others": ("each loop comes to its end",)}
 
 
-def test_there_is_an_obligation_for_each_line(library: Callable[[str], ir.Specification]) -> None:
+def test_there_is_an_obligation_for_each_line(
+    library: Callable[[str], ir.Specification], session: ProofSession
+) -> None:
     (link,) = library("mf").links
     (statement,) = link.machine.eventually
-    found = progress_obligations(link, link.machine.invariants)
-    assert len(found) == 1 + len(statement.steps)
+    found, by = progress_obligations(session, link, link.machine.invariants)
+    assert len(found) == 1 + len(statement.steps) and not by

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from thence.dsl import ir
-from thence.dsl.ir.types import NAT, Collection, Map, Type
+from thence.dsl.ir.types import BOOL, NAT, Collection, Map, Type
 from thence.proofs.logic.formula import Unsupported, conj, equal, forall, implies, local, negation
 from thence.proofs.refinement.shapes.contents import equality
 from thence.proofs.refinement.shapes.flat import alike, flat, leaves, locals_of, same, variables
@@ -32,6 +32,7 @@ def _what_stays(before: Shape, after: Shape, type_: Collection, names: Callable[
     match before, after:
         case (Window() as old, Window() as new) | (Numbered() as old, Numbered() as new):
             yield equal(new.first, old.first)
+            yield ir.Comparison(BOOL, "<=", old.next, new.next)
             (number,) = variables((NAT,), names)
             at = local(number)
             try:

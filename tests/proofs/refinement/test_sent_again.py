@@ -1,0 +1,272 @@
+"""Delivery where packets may be lost: what timers send again brings it about, and no run refutes what is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from thence.conformance.mutation.mutants import meaning, specification_mutants
+from thence.dsl import ir
+from thence.dsl.load import load_bytes
+from thence.proofs.engines import explore
+from thence.proofs.machine.inductive_set import InductiveSet
+from thence.proofs.machine.prover import proved_set
+from thence.proofs.refinement.carrying.progress import prove_progress
+from thence.proofs.refinement.prover import prove_link
+from thence.proofs.solving.assessment import Assessment
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
+from thence.proofs.solving.solver import SolverPool
+from thence.spec.verdict import Level, Verdict
+
+Specify = Callable[[str], ir.Specification]
+
+MACHINE = """
+machine letters:
+  relation arrived(m: message)
+  transition causal_send(m): pass
+  transition arrive(m):
+    require sent(m)
+    arrived(m) := true
+  transition deliver(m): require arrived(m) and not delivered(m)
+  invariant life: forall m. (arrived(m) implies sent(m)) and (delivered(m) implies arrived(m))
+  eventually delivery(m): sent(m) leads to delivered(m) by:
+    arrive(m) while not arrived(m)
+    deliver(m)
+  prove at_most_once, no_creation
+"""
+
+AT_ONCE = """
+protocol again:
+  network lossy, duplicating, reordering
+  message LETTER(m: message) carries m
+  message GOT(m: message)
+  state:
+    out: set of message
+    got: set of message
+  on causal_send(m):
+    out.add(m)
+    send LETTER(m) to m.dst
+  on receive LETTER(m) from j:
+    send GOT(m) to j
+    if m not in got:
+      got.add(m)
+      deliver m
+  on receive GOT(m) from j:
+    out.remove(m)
+  periodically resend:
+    for m in out: send LETTER(m) to m.dst
+  periodically beat: pass
+  property at_most_once, no_creation
+  eventually delivered under fair receive, resend
+"""
+"""A letter is sent again until it is acknowledged."""
+
+ASKED_FIRST = """
+protocol again:
+  network lossy, duplicating, reordering
+  message OFFER(m: message)
+  message WANTED(m: message)
+  message LETTER(m: message) carries m
+  message GOT(m: message)
+  state:
+    out: set of message
+    got: set of message
+  on causal_send(m):
+    out.add(m)
+  on receive OFFER(m) from j:
+    send WANTED(m) to j
+  on receive WANTED(m) from j:
+    send LETTER(m) to j
+  on receive LETTER(m) from j:
+    send GOT(m) to j
+    if m not in got:
+      got.add(m)
+      deliver m
+  on receive GOT(m) from j:
+    out.remove(m)
+  periodically resend:
+    for m in out: send OFFER(m) to m.dst
+  periodically beat: pass
+  property at_most_once, no_creation
+  eventually delivered under fair receive, resend
+"""
+"""A letter is offered again and again, and sent only when it is asked for: three kinds of packets in a row."""
+
+LINK = """
+conforms again to letters:
+  causal_send(m)           is causal_send(m)
+  receive LETTER(m) from j is arrive(m)
+  deliver m                is deliver(m)
+  invariant kept: forall m: message. sent(m) and not delivered(m) implies m in out@(src(m))
+  invariant own: forall p: process. forall m in out@p. sent(m) and src(m) = p
+  invariant letters: forall LETTER(m) from p to q in flight. sent(m) and src(m) = p and dst(m) = q
+  invariant receipts: forall GOT(m) in flight. delivered(m)
+  invariant known: forall p: process. forall m in got@p. delivered(m) and dst(m) = p
+  invariant remembered: forall m: message. delivered(m) implies m in got@(dst(m))
+  between steps at_once: forall m: message. arrived(m) implies delivered(m)
+  eventually delivered by delivery
+  expect proved
+"""
+
+OFFERS = """  invariant offers: forall OFFER(m) from p to q in flight. sent(m) and src(m) = p and dst(m) = q
+  invariant wishes: forall WANTED(m) from p to q in flight. sent(m) and src(m) = q and dst(m) = p
+  eventually"""
+
+TEXTS = {
+    "at once": (AT_ONCE, MACHINE + AT_ONCE + LINK),
+    "asked first": (ASKED_FIRST, MACHINE + ASKED_FIRST + LINK.replace("  eventually", OFFERS)),
+}
+
+WORKLOADS = (
+    ir.Workload(2, (1, 0), ((1,), ())),
+    ir.Workload(2, (1, 0), ((1,), ()), losses=1),
+)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[ProofSession]:
+    options = Options(timeout_ms=5_000, workers=1)
+    with SolverPool(options.workers) as pool:
+        yield ProofSession(pool, options)
+
+
+@pytest.fixture(scope="module")
+def inductive(session: ProofSession) -> InductiveSet | None:
+    found = load_bytes(Path("test.thence"), TEXTS["at once"][1].encode()).specification
+    assert found is not None
+    return proved_set(session, found.machines[0])
+
+
+def linked(specify: Specify, name: str, *pairs: str) -> ir.Link:
+    text = TEXTS[name][1]
+    for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    (link,) = specify(text).links
+    return link
+
+
+def assessed(session: ProofSession, link: ir.Link, inductive: InductiveSet | None) -> tuple[Assessment, Assessment]:
+    """Of the link, and of its progress."""
+    shown = prove_link(session, link, inductive)
+    return shown, prove_progress(session, link, inductive, shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [
+        ("at once", "step 1 (arrive) by resend of src(m), by LETTER"),
+        ("asked first", "step 1 (arrive) by resend of src(m), by OFFER and WANTED and LETTER"),
+    ],
+)
+def test_it_is_proved(specify: Specify, session: ProofSession, inductive: InductiveSet, name: str, by: str) -> None:
+    link = linked(specify, name)
+    shown, progress = assessed(session, link, inductive)
+    assert (shown.verdict, progress.verdict) == (Verdict.PROVED, Verdict.PROVED), (shown.text, progress.text)
+    assert progress.facts["by"] == [by]
+    for workload in WORKLOADS:
+        found = explore(link.protocol, workload, ["delivered"])
+        assert found.complete and not found.violations
+
+
+MISSING = {
+    "the timer need not fire": ("at once", "fair receive, resend", "fair receive, beat"),
+    "weak fairness": ("at once", "under fair receive", "under weakly fair receive"),
+    "channels keep their order": ("at once", "network lossy, duplicating, reordering", "network lossy, fifo"),
+    "packets need not arrive": ("at once", "under fair receive, resend", "under fair GOT, resend"),
+    "sent once": ("at once", "for m in out: send LETTER(m) to m.dst", "pass"),
+    "to another": ("at once", "for m in out: send LETTER(m) to m.dst", "for m in out: send LETTER(m) to self"),
+    "at times": ("at once", "for m in out: send", "if got is empty:\n      for m in out: send"),
+    "not answered": ("asked first", "send WANTED(m) to j", "if m in got: send WANTED(m) to j"),
+    "answered late": ("asked first", "    send LETTER(m) to j", "    out.add(m)\n    if m in got: send LETTER(m) to j"),
+    "answered to another": ("asked first", "send LETTER(m) to j", "send LETTER(m) to self"),
+    "never another packet": (
+        "at once",
+        "message LETTER(m: message) carries m\n  message GOT(m: message)\n  state:\n",
+        "message LETTER(m: message, n: nat) carries m\n  message GOT(m: message)\n  state:\n    turn: nat\n",
+        "    send LETTER(m) to m.dst",
+        "    send LETTER(m, 0) to m.dst",
+        "for m in out: send LETTER(m) to m.dst",
+        "\n    turn := turn + 1\n    for m in out: send LETTER(m, turn) to m.dst",
+        "  on receive LETTER(m) from j:",
+        "  on receive LETTER(m, n) from j:",
+        "  receive LETTER(m) from j is",
+        "  receive LETTER(m, ...) from j is",
+        "forall LETTER(m) from p",
+        "forall LETTER(m, n) from p",
+    ),
+}
+"""Changes of the text, by what is missing then."""
+
+
+@pytest.mark.parametrize("missing", list(MISSING))
+def test_it_is_not_proved_where_something_is_missing(
+    specify: Specify, session: ProofSession, inductive: InductiveSet, missing: str
+) -> None:
+    name, *pairs = MISSING[missing]
+    assert assessed(session, linked(specify, name, *pairs), inductive)[1].verdict is Verdict.UNKNOWN
+
+
+def test_a_number_that_is_sent_again_may_be_one_that_never_changes(
+    specify: Specify, session: ProofSession, inductive: InductiveSet
+) -> None:
+    """No term of the machine has the value of the number, so it is not known that the packet is the same."""
+    link = linked(
+        specify,
+        "at once",
+        *(each.replace("\n    turn := turn + 1", "") for each in MISSING["never another packet"][1:]),
+    )
+    shown, progress = assessed(session, link, inductive)
+    assert (shown.verdict, progress.verdict) == (Verdict.PROVED, Verdict.UNKNOWN)
+
+
+@pytest.mark.parametrize("name", list(TEXTS))
+def test_no_mutant_is_proved_that_a_run_refutes(
+    specify: Specify, session: ProofSession, inductive: InductiveSet, name: str
+) -> None:
+    """Each edit of the protocol, in place of it; what a run of a small scope refutes is not proved."""
+    link = linked(specify, name)
+    loaded = load_bytes(Path("again.thence"), TEXTS[name][0].encode())
+    assert loaded.specification is not None
+    proved, refuted = 0, 0
+    for mutant in specification_mutants(loaded, loaded.specification.protocols[0]):
+        meant = meaning(mutant)
+        if meant is None or "delivered" not in meant.protocols[0].eventually:
+            continue
+        other = replace(link, protocol=meant.protocols[0])
+        wrong = [bool(explore(other.protocol, each, ["delivered"]).violations) for each in WORKLOADS]
+        if any(wrong):
+            refuted += 1
+            assert assessed(session, other, inductive)[1].verdict is not Verdict.PROVED, mutant.title
+        else:
+            proved += assessed(session, other, inductive)[1].verdict is Verdict.PROVED
+    assert refuted >= 4 and proved >= 1
+
+
+SENT_AGAIN_NO_MORE = {
+    "without_timer": "step 5 (receive_permit)",
+    "asks_for_no_permits": "step 5 (receive_permit)",
+    "repeats_no_messages": "step 2 (receive)",
+    "duplicates_unacknowledged": "step 4 (receive_ack)",
+}
+"""Mutants of Algorithm 1, and a step that need not come about there any more."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(SENT_AGAIN_NO_MORE))
+def test_algorithm_1_delivers_nothing_without_what_it_sends_again(
+    library: Callable[[str], ir.Specification], session: ProofSession, name: str
+) -> None:
+    """The invariants of the link are true of these mutants, too, so only what is sent again makes a difference."""
+    specification = library("hybrid_basic")
+    link = next(each for each in specification.links if each.delivered_by is not None)
+    mutated = next(each.mutated for each in specification.mutants if each.name == name)
+    assert isinstance(mutated, ir.Protocol)
+    proved = Assessment(Verdict.PROVED, Level.L3, {}, "")
+    found = prove_progress(session, replace(link, protocol=mutated), proved_set(session, link.machine), proved)
+    assert found.verdict is Verdict.UNKNOWN
+    assert SENT_AGAIN_NO_MORE[name] in found.text
