@@ -34,6 +34,7 @@ from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import rigid_symbols
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
+from thence.dsl.write.show import show_expression
 from thence.proofs.fairness.fairness import fair_timers
 from thence.proofs.logic.formula import (
     Unsupported,
@@ -385,10 +386,4 @@ def _fixed(waiting: Waiting, term: Term) -> Iterator[Obligation]:
 
 def _words(term: Term) -> str:
     """A term as a text says it; names of the statement have two primes."""
-    match term:
-        case ir.Local(name=name):
-            return name.rstrip("'")
-        case ir.Apply(symbol=symbol, arguments=arguments) if arguments:
-            return f"{symbol}({', '.join(map(_words, arguments))})"
-        case _:
-            return "a term" if not isinstance(term, ir.Apply) else term.symbol
+    return show_expression(term).replace("'", "")
