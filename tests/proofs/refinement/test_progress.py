@@ -202,6 +202,15 @@ def test_who_sends_a_packet_only_with_its_message(specify: Specify, old: str, ne
     assert is_sent_once(protocol, protocol.packets[0]) is once
 
 
+MORE = """  state:
+    other: queue of message
+    seen: set of message
+    early: map process to map nat to message
+    turn: nat
+    line: sliding array of nat
+"""
+
+
 @pytest.mark.parametrize(
     ("loop", "end"),
     [
@@ -210,14 +219,36 @@ def test_who_sends_a_packet_only_with_its_message(specify: Specify, old: str, ne
         ("while box is not empty:\n      if box.size > 1: box.pop()", False),
         ("while box is not empty:\n      box.push(m)\n      box.pop()", False),
         ("while box is not empty:\n      box.pop()\n      more(m)", False),
-        ("while box.size > 0:\n      box.pop()", False),
+        ("while box.size > 0:\n      box.pop()", True),
+        ("while box is not empty:\n      if box.size > 1: return\n      box.pop()", True),
+        ("while box is not empty:\n      for x in box: box.pop()", False),
+        ("while m in seen:\n      seen.remove(m)", True),
+        ("while m in seen:\n      let x = m\n      send LETTER(x) to j\n      seen.remove(m)", True),
+        ("while m in seen:\n      let x = m\n      seen.remove(x)", False),
+        ("while m in seen:\n      seen.remove(m)\n      seen.add(m)", False),
+        ("while turn in early[j]:\n      deliver m\n      early[j].remove(turn)", True),
+        ("while turn in early[j]:\n      let x = early[j][turn]\n      early[j].remove(turn)\n      turn := 3", True),
+        ("while turn in early[j]:\n      turn := turn + 1\n      early[j].remove(turn)", False),
+        ("while turn in early[j]:\n      early[self].remove(turn)", False),
+        ("while turn in early[j]:\n      early[j].remove(turn)\n      early[self][turn] := m", False),
+        ("while turn in early[j]:\n      early[j].remove(turn)\n      early.remove(self)", False),
+        ("while early[j].size > 0:\n      early[j].remove(turn)", False),
+        ("while line.size > 0:\n      if line.peek = 3: return\n      line.remove()", True),
+        ("while line.size > 0:\n      line.remove()\n      line.add(3)", False),
+        ("while exists x in seen. x.src = j:\n      for y in seen:\n        if y.src = j: seen.remove(y)", True),
+        ("while exists x in box. x.src = j:\n      for x in box:\n        if x.src = j:\n          box.pop()", False),
+        ("while exists x in seen. x.src = j:\n      for x in seen:\n        if x.src != j: seen.remove(x)", False),
+        ("while exists x in seen. x.src = j:\n      for x in seen:\n        if x.src = j: seen.remove(m)", False),
+        ("while exists x in seen. turn < 5:\n      turn := 9\n      for x in seen:\n        seen.remove(x)", False),
+        ("while exists x in seen. turn < 5:\n      for x in seen:\n        if 5 > turn: seen.remove(x)", True),
+        ("while exists x in seen. turn < 5:\n      for x in seen:\n        if 5 < turn: seen.remove(x)", False),
         ("while box is empty:\n      box.push(m)", False),
         ("while box is not empty:\n      let x = box.first\n      box.pop()\n      box := other", False),
     ],
 )
 def test_loops_that_end(specify: Specify, loop: str, end: bool) -> None:
     old = "while box is not empty:\n      deliver box.first\n      box.pop()"
-    text = PROTOCOL.replace(old, loop).replace("  state:\n", "  state:\n    other: queue of message\n")
+    text = PROTOCOL.replace(old, loop).replace("  state:\n", MORE)
     text = text.replace("  property", "  procedure more(m: message): box.push(m)\n  property")
     (protocol,) = specify(text).protocols
     (found,) = (node for node in nodes(protocol.handlers) if isinstance(node, ir.While))
@@ -231,7 +262,7 @@ def test_the_library_says_where_loops_are_taken_to_end(library: Callable[[str], 
         for link in library(name).links
         if link.delivered_by is not None
     }
-    assert said == {"mf to buffers": (), "rst to matrices_between_others": ("each loop comes to its end",)}
+    assert said == {"mf to buffers": (), "rst to matrices_between_others": ("there are two processes or more",)}
 
 
 def test_there_is_an_obligation_for_each_line(
