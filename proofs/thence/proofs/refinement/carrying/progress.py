@@ -85,8 +85,11 @@ def prove_progress(
         return _not_proved(session, link, open_, facts)
     everything = (*shown.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
-    waits = f"nothing that `{link.delivered_by}` waits for stays enabled for ever where every packet arrives in the end"
-    text = f"{waits}: {counted(len(found), 'obligation')}"
+    arrives = (
+        "what is sent again and again arrives" if link.protocol.network.lossy else "every packet arrives in the end"
+    )
+    waits = f"nothing that `{link.delivered_by}` waits for stays enabled for ever where {arrives}"
+    text = "\n".join((f"{waits}: {counted(len(found), 'obligation')}", *by))
     proved = Assessment(Verdict.PROVED, level_of(everything), facts, text, "", everything)
     return with_fragment(proved, found) if session.options.fragment else proved
 
@@ -140,7 +143,7 @@ def progress_obligations(
         else:
             way, obligations = chosen
             found += obligations
-            by.append(f"{step.words} by {way.words}")
+            by.append(f"{step.words}: {way.words}")
     return tuple(found), tuple(by)
 
 

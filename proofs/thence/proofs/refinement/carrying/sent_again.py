@@ -84,10 +84,10 @@ class Way:
 
     @property
     def words(self) -> str:
-        """`periodically of src(x), by MSG and ACK`."""
-        return (
-            f"{self.timer.timer} of {_words(self.process)}, by {' and '.join(each.packet.name for each in self.kinds)}"
-        )
+        """`periodically of src(x) sends MSG again, which is answered with ACK`."""
+        first, *answers = (each.packet.name for each in self.kinds)
+        answered = "".join(f", which is answered with {each}" for each in answers)
+        return f"{self.timer.timer} of {_words(self.process)} sends {first} again{answered}"
 
 
 @dataclass(frozen=True, slots=True)
