@@ -111,6 +111,7 @@ def test_what_is_only_added_to(specify: Specify, rounds: str, variable: str, onl
         ("for p in process: flags[p] := true", "flags", None),
         ("let q = m.src\n      flags[q] := true", "flags", None),
         ("flags[m.src] := true", "flags", None),
+        ("flags[self] := true\n      for ref f in flags: f := false", "flags", None),
     ],
 )
 def test_the_one_key_that_a_loop_changes(specify: Specify, rounds: str, variable: str, key: str | None) -> None:
@@ -149,6 +150,11 @@ def test_what_stays_is_known_behind_the_loop(specify: Specify, session: ProofSes
 
 
 FALSE = {
+    "all entries by ref": (
+        "flags[self] := true\n      for ref f in flags: f := true",
+        "forall p, q: process. p = q or not flags@p[q]",
+        "flags[m.dst] := false",
+    ),
     "taken out": ("line.push(7)\n      line.pop()", "forall p: process. line@p is not empty", "line.push(7)"),
     "another number": ("kept.add(7)\n      kept.remove()", "forall p: process. kept@p.first = 0", NOTHING),
     "the entry itself": ("flags[j] := true", "forall p, q: process. not flags@p[q]", NOTHING),
@@ -162,4 +168,15 @@ FALSE = {
 def test_what_does_not_stay_is_not_claimed(specify: Specify, session: ProofSession, what: str) -> None:
     rounds, claim, before = FALSE[what]
     link = linked(specify, rounds, claim, before)
+    assert prove_link(session, link, proved_set(session, link.machine)).verdict is not Verdict.PROVED
+
+
+@pytest.mark.parametrize("domain", ["process", "who"])
+def test_the_variable_of_a_loop_is_no_key_behind_it(specify: Specify, session: ProofSession, domain: str) -> None:
+    text = TEXT.replace("LOOP", NOTHING).replace("CLAIM", "forall p, q: process. p = q or not flags@p[q]")
+    text = text.replace("    while todo > 0:", f"    for k in {domain}:").replace("IN_ROUNDS", "flags[k] := true")
+    text = text.replace("  on causal_send", "    who: queue of process\n  on causal_send").replace(
+        "todo := 3", "who.push(m.dst)"
+    )
+    (link,) = specify(text).links
     assert prove_link(session, link, proved_set(session, link.machine)).verdict is not Verdict.PROVED

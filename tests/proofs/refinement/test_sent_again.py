@@ -230,6 +230,55 @@ def test_a_number_that_is_sent_again_may_be_one_that_never_changes(
     assert (shown.verdict, progress.verdict) == (Verdict.PROVED, Verdict.UNKNOWN)
 
 
+CAPTURED = """
+protocol again:
+  network reliable, reordering
+  message ASK(m: message, q: process)
+  message LETTER(m: message, r: process) carries m
+  message NEVER(m: message)
+  state:
+    out: set of message
+    got: set of message
+  on causal_send(m): out.add(m)
+  periodically resend:
+    for q in process:
+      for m in out:
+        if q = m.src: send ASK(m, q) to m.dst
+  periodically beat:
+    for m in out: send ASK(m, m.dst) to m.dst
+  on receive ASK(m, q) from j: send LETTER(m, if {q} = {m.src} then m.src else m.dst) to self
+  on receive LETTER(m, r) from j:
+    if r = m.dst and m not in got:
+      got.add(m)
+      deliver m
+  property at_most_once, no_creation
+  eventually delivered under fair receive, resend
+"""
+"""The answer to what the fair timer sends has the wrong process; sets of processes are compared to find it out."""
+
+
+def test_names_of_senders_and_of_answers_are_apart(specify: Specify, session: ProofSession) -> None:
+    """Where one captured the other, the answer seemed to have any process. No packet `NEVER` is received by anybody."""
+    machine = MACHINE.replace("arrive(m):", "arrive(m, r: process):").replace(
+        "arrived(m) := true", "arrived(m) := arrived(m) or r = dst(m)"
+    )
+    link = LINK.replace("receive LETTER(m) from j is arrive(m)", "receive LETTER(m, r) from j is arrive(m, r)")
+    link = link.replace(
+        "forall LETTER(m) from p to q in flight. sent(m) and src(m) = p and",
+        "forall LETTER(m, r) from p to q in flight. sent(m) and",
+    )
+    link = link.replace(
+        "  invariant receipts: forall GOT(m) in flight. delivered(m)\n",
+        "  invariant asks: forall ASK(m, r) from p to q in flight. sent(m) and dst(m) = q\n",
+    )
+    text = machine.replace("arrive(m) while", "arrive(m, dst(m)) while") + CAPTURED + link
+    (found,) = specify(text).links
+    shown, progress = assessed(session, found, proved_set(session, found.machine))
+    assert shown.verdict is Verdict.PROVED, shown.text
+    assert progress.verdict is Verdict.UNKNOWN
+    assert explore(found.protocol, WORKLOADS[0], ["delivered"]).violations
+
+
 @pytest.mark.parametrize("name", list(TEXTS))
 def test_no_mutant_is_proved_that_a_run_refutes(
     specify: Specify, session: ProofSession, inductive: InductiveSet, name: str

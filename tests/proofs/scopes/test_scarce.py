@@ -152,3 +152,24 @@ def _refuted(name: str) -> ir.Expectation:
     loaded = load_bytes(Path("scarce.thence"), text.encode())
     assert loaded.specification is not None
     return loaded.specification.scopes[0].expects[0]
+
+
+def test_what_a_timer_would_bring_that_need_not_fire_is_not_asked_of_the_application() -> None:
+    """Nothing is wanted of the application, so there is no note; before, it began "with , `delivered` comes"."""
+    put_off = protocol_of(
+        """
+protocol put_off:
+  network reliable
+  message MSG(m: message) carries m
+  state:
+    kept: option of message
+  on causal_send(m): kept := some(m)
+  on receive MSG(m) from j: deliver m
+  periodically send_it:
+    if kept is not none: send MSG(kept.value) to kept.value.dst
+  periodically idle: pass
+  eventually delivered under fair receive, idle
+"""
+    )
+    result = judged(put_off, workload_for(put_off, (1, 0)), "delivered")
+    assert result.verdict is Verdict.REFUTED and "asks_for_more" not in result.facts

@@ -337,7 +337,7 @@ class Execution(Entrywise):
 
             self.run(statement.body, known.where("the first round", test.term), again, back, depth)
             return
-        head, stays = self._cut(statement.body, path, statement.span.line)
+        head, stays = self._cut(statement, path)
         test = self._value(head, statement.condition)
         known = sure(head, test)
         inside = known.where("another round", test.term)
@@ -382,13 +382,13 @@ class Execution(Entrywise):
 
         round_(start, 0)
 
-    def _cut(self, body: Sequence[ir.Stmt], path: Path, line: int) -> tuple[Path, tuple[ir.NamedFormula, ...]]:
+    def _cut(self, loop: ir.While | ir.For, path: Path) -> tuple[Path, tuple[ir.NamedFormula, ...]]:
         """The head of a loop: the invariants are checked, and all that is known of what a round may change.
 
         And what the rounds leave as it was. That is of use where the loop ends: a round keeps what is true at the head.
         """
-        self._keeps(path, line)
-        found = effects(self.link, body)
+        self._keeps(path, loop.span.line)
+        found = effects(self.link, loop.body)
         version = f"#{self._number()}"
         state, new = forgotten(path.state, self.link, version, found.variables, found.kinds, found.symbols)
         self.symbols.extend(new)
@@ -401,12 +401,12 @@ class Execution(Entrywise):
         invariants = (*self.invariants(state, inside=True), *self.invariants_of_self(state))
         conditions = (*path.conditions, *invariants, *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions), tuple(
-            self._what_stays(body, path, state)
+            self._what_stays(loop, path, state)
         )
 
-    def _what_stays(self, body: Sequence[ir.Stmt], path: Path, after: State) -> Iterator[ir.NamedFormula]:
+    def _what_stays(self, loop: ir.While | ir.For, path: Path, after: State) -> Iterator[ir.NamedFormula]:
         """What the rounds of a loop leave as it was: see NOTE(frames)."""
-        changes, given = changes_of(self.link, body), names_given(body)
+        changes, given = changes_of(self.link, loop.body), names_given((loop,))
         names = self._evaluation(after, {}).name
         for variable in self.link.protocol.state:
             own = changes.get(variable.name, ())
@@ -447,7 +447,7 @@ class Execution(Entrywise):
             return
         groups, there = self._domain(path, statement)
         self._check(f"no fault on line {statement.span.line}", path, there)
-        head, stays = self._cut(statement.body, path.where("a value", there), statement.span.line)
+        head, stays = self._cut(statement, path.where("a value", there))
 
         def left(after: Path) -> None:
             back(after.knowing(stays))

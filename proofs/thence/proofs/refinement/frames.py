@@ -6,8 +6,8 @@ stays.
 - What a loop only adds to keeps its elements, with their numbers: a queue, a sliding array, a sliding map, a set. The
   number of the first stays, too; a sliding map that is empty has the number of the next element as the first, and an
   element that is added gets this number.
-- A map of which a loop changes the entry of one key keeps all other entries. The key is `self`, or a parameter of the
-  handler or a local variable that the loop gives no other value.
+- A map of which a loop changes the entry of one key keeps all other entries. The key is `self`, or a name that the loop
+  gives no value: its own variable is none of these.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ def only_added_to(changes: Sequence[ir.Stmt]) -> bool:
 
 def only_key(changes: Sequence[ir.Stmt], given: frozenset[str]) -> ir.Expr | None:
     """The key whose entry alone these changes of one map change; None where there is no such key. `given`: the names
-    to which the loop gives values."""
-    keys = {_outermost_key(each.place) for each in changes if isinstance(each, ir.Assign | ir.Mutate)}
+    to which the loop gives values, its own variable among them. `for ref` over the map changes all its entries.
+    """
+    keys = {_outermost_key(each.place) if isinstance(each, ir.Assign | ir.Mutate) else None for each in changes}
     key = next(iter(keys), None)
     fixed = isinstance(key, ir.SelfProcess) or (isinstance(key, ir.Local) and key.name not in given)
     return key if len(keys) == 1 and fixed else None

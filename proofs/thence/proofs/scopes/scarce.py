@@ -69,7 +69,9 @@ def _gone_on(wider: System, violation: Violation, end: State) -> tuple[str, list
         return ("the run does not end there", able) if able else None
     comes = _coming(wider, violation, end)
     way = None if comes is None else _least_application(wider, violation.system.workload, end, comes)
-    return None if way is None else (f"`{name}` comes", way)
+    if way is None or not any(action.kind in ("send", "input") for action in way):
+        return None  # it comes without the application, by what need not happen: a timer that is not fair, say
+    return f"`{name}` comes", way
 
 
 def _coming(wider: System, violation: Violation, end: State) -> Callable[[State], bool] | None:

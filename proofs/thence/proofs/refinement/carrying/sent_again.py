@@ -68,10 +68,15 @@ Condition: TypeAlias = Callable[[Sequence[Shape]], Term]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of packets of a way, and which of them are meant."""
+    """A kind of packets of a way, and which of them are meant. `behind`: so many kinds come after it.
+
+    NOTE(names): a condition is evaluated inside what sends the packet, and that on the next kind inside it. So the
+    names that each of them binds begin differently, by `behind`: none of them captures a name of another one.
+    """
 
     packet: ir.PacketKind
     meant: Condition
+    behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +208,11 @@ def _is_fixed(waiting: Waiting, argument: ir.Expr | None) -> bool:
 
 def _kinds_before(waiting: Waiting, kind: Kind) -> Iterator[Kind]:
     """The kinds of packets that a receiver answers at once with a packet of this kind."""
+    received = {each.kind for each in waiting.link.protocol.handlers if each.event == "receive"}
     for packet in waiting.link.protocol.packets:
-        handler = _handler(waiting.link.protocol, packet)
-        names = _names(handler)
+        if packet.name not in received:
+            continue
+        names = _names(_handler(waiting.link.protocol, packet))
         answers = [
             each
             for each in _answers(waiting, packet, said_of(packet, local(_packet(packet))).fields)
@@ -213,16 +220,17 @@ def _kinds_before(waiting: Waiting, kind: Kind) -> Iterator[Kind]:
         ]
         statements = tuple(dict.fromkeys(each.statement for each in answers))
         if statements:
-            yield Kind(packet, _answered_with(waiting, packet, statements, kind.meant))
+            behind = kind.behind + 1
+            yield Kind(packet, _answered_with(waiting, packet, statements, kind.meant, f"k{behind}"), behind)
 
 
 def _answered_with(
-    waiting: Waiting, packet: ir.PacketKind, statements: Sequence[ir.Send], meant: Condition
+    waiting: Waiting, packet: ir.PacketKind, statements: Sequence[ir.Send], meant: Condition, prefix: str
 ) -> Condition:
-    """What is sent in answer to the packet, by one of these statements, is meant."""
+    """What is sent in answer to the packet, by one of these statements, is meant. `prefix`: see NOTE(names)."""
 
     def condition(said: Sequence[Shape]) -> Term:
-        evaluation = _at_receiver(waiting, packet, said)
+        evaluation = _at_receiver(waiting, packet, said, prefix)
         found: list[Term] = []
         for statement in statements:
             *given, to = (evaluation.value(each) for each in (*statement.arguments, statement.to))
@@ -251,18 +259,18 @@ def _names(handler: ir.Handler) -> frozenset[str]:
     return frozenset({*(each.name for each in handler.parameters), handler.sender} - given)
 
 
-def _at_receiver(waiting: Waiting, packet: ir.PacketKind, said: Sequence[Shape]) -> Evaluation:
+def _at_receiver(waiting: Waiting, packet: ir.PacketKind, said: Sequence[Shape], prefix: str) -> Evaluation:
     """Evaluates what the handler of an arriving packet says."""
     handler = _handler(waiting.link.protocol, packet)
     assert handler.sender is not None
     names: dict[str, Shape] = {one.name: shape for one, shape in zip(handler.parameters, said, strict=False)}
     names[handler.sender] = said[-2]
-    return Evaluation(waiting.link.protocol, waiting.facts.state, own=term_of(said[-1]), locals=names, prefix="h")
+    return Evaluation(waiting.link.protocol, waiting.facts.state, own=term_of(said[-1]), locals=names, prefix=prefix)
 
 
 def _answers(waiting: Waiting, packet: ir.PacketKind, said: Sequence[Shape]) -> tuple[SentAtOnce, ...]:
     """What the receiver of a packet sends at once."""
-    return sent_at_once(_at_receiver(waiting, packet, said), _handler(waiting.link.protocol, packet).body)
+    return sent_at_once(_at_receiver(waiting, packet, said, "h"), _handler(waiting.link.protocol, packet).body)
 
 
 def _packet(packet: ir.PacketKind) -> ir.Variable:
