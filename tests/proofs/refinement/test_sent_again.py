@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -300,6 +302,83 @@ def test_no_mutant_is_proved_that_a_run_refutes(
         else:
             proved += assessed(session, other, inductive)[1].verdict is Verdict.PROVED
     assert refuted >= 4 and proved >= 1
+
+
+TIMERS = (
+    "for m in out: send OFFER(m) to m.dst",
+    "for m in out:\n      let q = m.dst\n      send OFFER(m) to q",
+    "for m in out:\n      if m.dst != self: send OFFER(m) to m.dst",
+    "for q in process:\n      for m in out:\n        if q = m.dst: send OFFER(m) to q",
+    "for q in process:\n      for m in out:\n        if q = m.src: send OFFER(m) to q",
+    "if out is not empty:\n      for m in out: send OFFER(m) to m.dst",
+    "if got is empty:\n      for m in out: send OFFER(m) to m.dst",
+    "for m in got: send OFFER(m) to m.dst",
+)
+
+FIRST_ANSWERS = (
+    "send WANTED(m) to j",
+    "send WANTED(m) to m.src",
+    "let q = m.src\n    send WANTED(m) to q",
+    "if m not in got: send WANTED(m) to j",
+    "if m in got: send WANTED(m) to j",
+    "if {j} = {m.src}: send WANTED(m) to j",
+    "send WANTED(m) to if {j} = {m.dst} then self else j",
+    "out.remove(m)\n    send WANTED(m) to j",
+)
+
+SECOND_ANSWERS = (
+    "send LETTER(m) to m.dst",
+    "if m in out: send LETTER(m) to m.dst",
+    "if m not in out: send LETTER(m) to m.dst",
+    "if j = m.dst: send LETTER(m) to j",
+    "for q in process:\n      if q = m.dst: send LETTER(m) to q",
+)
+
+DRAWN_INVARIANTS = """  invariant offers: forall OFFER(m) in flight. sent(m)
+  invariant wishes: forall WANTED(m) in flight. sent(m)
+  eventually"""
+
+DRAWN_LINK = LINK.replace("sent(m) and src(m) = p and dst(m) = q", "sent(m) and dst(m) = q").replace(
+    "  eventually", DRAWN_INVARIANTS
+)
+
+
+def drawn(timer: str, first: str, second: str) -> tuple[str, str]:
+    """The protocol with these parts, alone and with its machine and link."""
+    text = (
+        ASKED_FIRST.replace(TIMERS[0], timer)
+        .replace("send WANTED(m) to j", first)
+        .replace("send LETTER(m) to j", second)
+    )
+    return text, MACHINE + text + DRAWN_LINK
+
+
+def agrees(specify: Specify, session: ProofSession, inductive: InductiveSet, seed: int, most: int) -> tuple[int, int]:
+    """How many of some drawn protocols are proved, and how many are refuted; none is both."""
+    every = list(product(TIMERS, FIRST_ANSWERS, SECOND_ANSWERS))
+    proved, refuted = 0, 0
+    for parts in Random(seed).sample(every, most):
+        (link,) = specify(drawn(*parts)[1]).links
+        wrong = any(explore(link.protocol, each, ["delivered"]).violations for each in WORKLOADS)
+        is_proved = assessed(session, link, inductive)[1].verdict is Verdict.PROVED
+        assert not (wrong and is_proved), parts
+        proved, refuted = proved + is_proved, refuted + wrong
+    return proved, refuted
+
+
+def test_no_drawn_protocol_is_proved_that_a_run_refutes(
+    specify: Specify, session: ProofSession, inductive: InductiveSet
+) -> None:
+    proved, refuted = agrees(specify, session, inductive, 1, 20)
+    assert proved >= 1 and refuted >= 5
+
+
+@pytest.mark.long
+def test_no_drawn_protocol_of_all_is_proved_that_a_run_refutes(
+    specify: Specify, session: ProofSession, inductive: InductiveSet
+) -> None:
+    proved, refuted = agrees(specify, session, inductive, 2, len(TIMERS) * len(FIRST_ANSWERS) * len(SECOND_ANSWERS))
+    assert proved >= 20 and refuted >= 50
 
 
 SENT_AGAIN = {
