@@ -72,15 +72,29 @@ def watch(
                     try:
                         code, proved = _round(session, pool, file, names, kept, _noticing(session, path, seen, status))
                     except Edited:
+                        _wait_until_saved(path, seen)
                         continue
                     finally:
                         session.end_status()
                     _say(f"watching {path}; Ctrl-C ends")
                     learn(pool, proved, kept, path, seen)
-                    while stamp_of(path) in (seen, Stamp(0, 0, 0)):
-                        time.sleep(POLL_S)
+                    _wait_until_saved(path, seen)
             except KeyboardInterrupt:
                 return Output(exit=code, table=False)
+
+
+def _wait_until_saved(path: Path, seen: Stamp) -> None:
+    """Waits until the file is another one than was seen, and the same in two looks.
+
+    Many editors empty a file before they write it anew, and half a text has errors that nobody made.
+    """
+    latest = seen
+    while True:
+        time.sleep(POLL_S)
+        now = stamp_of(path)
+        if now == latest and now not in (seen, Stamp(0, 0, 0)):
+            return
+        latest = now
 
 
 def _noticing(

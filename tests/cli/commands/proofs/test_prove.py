@@ -479,6 +479,19 @@ def test_a_protocol_of_which_nothing_is_said_is_named(thence: Thence, plain: Pat
     assert "plain: no verdict on its at_most_once: the link `plain to quick` has no `expect proved`" in ran.out
 
 
+def test_watching_does_not_read_a_file_that_is_being_written(command: list[str], plain: Path) -> None:
+    plain.write_text(LINKED + "  expect proved\n")
+    with running(command, "prove", plain, "at_most_once", "--watch", cwd=plain.parent) as process:
+        lines_until(process, "watching")
+        for part in ("", LINKED[:200], LINKED):  # as an editor may write it, and slower
+            plain.write_text(part)
+            time.sleep(0.06)
+        said = "".join(lines_until(process, "watching"))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode == 0 and "error" not in said, said
+
+
 def test_watching_says_what_a_protocol_has_by_its_link(command: list[str], plain: Path) -> None:
     plain.write_text(LINKED + "  expect proved\n")
     with running(command, "prove", plain, "at_most_once", "--watch", cwd=plain.parent) as process:
