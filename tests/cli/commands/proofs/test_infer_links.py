@@ -273,7 +273,7 @@ def test_an_interrupt_keeps_what_was_found(command: list[str], thence: Thence, t
         cwd=tmp_path,
         encoding="utf-8",
     )
-    until_at_work(run, 14)
+    until_at_work(run, 9)
     run.send_signal(signal.SIGINT)
     out, _ = run.communicate(timeout=60)
     assert run.returncode == 3 and "interrupted" in out and "--resume" in out
