@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import Written, smt_text
@@ -291,6 +292,7 @@ class _Work:
         self._written = Written()
         self._cores: dict[int, tuple[str, ...]] = {}
         self._tried: dict[tuple[int, tuple[int, ...]], int] = {}  # the limit on a question about some hypotheses
+        self._making: dict[int, tuple[ir.NamedFormula, bool]] = {}
         self._against: dict[int, tuple[SolverName, Answer]] = {}
         self.unsupported: dict[int, str] = {}
         self.answers: dict[int, dict[SolverName, Answer]] = {}
@@ -324,10 +326,8 @@ class _Work:
     def ask_about_what_is_there(self, numbers: Sequence[int], limit_ms: int) -> None:
         """Asks the first solver about the hypotheses that do not say that for each this there is a that. The others let
         a solver make new elements of new elements, and most proofs need few of them."""
-        chosen = {number: making_nothing(self._obligations[number]) for number in numbers}
-        self._ask_about_some(
-            chosen, limit_ms, {number: len(self._obligations[number].hypotheses) for number in numbers}
-        )
+        chosen = {number: making_nothing(self._obligations[number], self._making) for number in numbers}
+        self._ask_about_some(chosen, limit_ms, by_much=False)
 
     def ask_about_kin(self, numbers: Sequence[int], apart: Collection[int] = ()) -> list[int]:
         """Asks the first solver about the hypotheses that were enough for the same claim in other steps, again as long
@@ -346,18 +346,18 @@ class _Work:
         return left
 
     def _ask_about_some(
-        self, chosen: Mapping[int, tuple[int, ...]], limit_ms: int, most: Mapping[int, int] | None = None
+        self, chosen: Mapping[int, tuple[int, ...]], limit_ms: int, *, by_much: bool = True
     ) -> list[int]:
-        """Asks the first solver about the hypotheses in these positions, where they are fewer than all by much, or than
-        `most`, unless it was asked the same with no smaller limit; and returns the obligations that it does not prove
-        so."""
+        """Asks the first solver about the hypotheses in these positions, where they are fewer than all, `by_much` or at
+        all, unless it was asked the same with no smaller limit; and returns the obligations that it does not prove so.
+        """
         first, seed = self._options.solvers[0], self._options.seed
         limit_ms = min(limit_ms, self._options.timeout_ms)
         numbers = list(chosen)
         new = {each: limit_ms for each in chosen.items() if self._tried.get(each, -1) < limit_ms}
         self._tried |= new
-        below = {number: self._most(number) for number in numbers} if most is None else most
-        asked = [(number, first) for number, positions in new if len(positions) < below[number]]
+        most = self._most if by_much else self._all
+        asked = [(number, first) for number, positions in new if len(positions) < most(number)]
         smaller = {number: self._obligations[number].with_only(chosen[number]) for number, _ in asked}
         texts = [smt_text(each, named=True, written=self._written) for each in smaller.values()]
         made = [Check.within(first, text, limit_ms, seed, core="first") for text in texts]
@@ -372,9 +372,13 @@ class _Work:
         """Whether the obligation has many hypotheses."""
         return len(self._obligations[number].hypotheses) >= _MANY
 
+    def _all(self, number: int) -> int:
+        """How many hypotheses there are."""
+        return len(self._obligations[number].hypotheses)
+
     def _most(self, number: int) -> int:
         """Fewer hypotheses than this are asked about before all are."""
-        whole = len(self._obligations[number].hypotheses)
+        whole = self._all(number)
         return whole * 3 // 4 if whole > _FEW else 0
 
     def settle(self, numbers: Sequence[int]) -> None:

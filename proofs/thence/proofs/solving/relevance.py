@@ -59,10 +59,13 @@ def relevant(obligation: Obligation, choice: Choice, known: Mentioned) -> tuple[
     return tuple(sorted(found))
 
 
-def making_nothing(obligation: Obligation) -> tuple[int, ...]:
+def making_nothing(obligation: Obligation, known: dict[int, tuple[ir.NamedFormula, bool]]) -> tuple[int, ...]:
     """The positions of the hypotheses that do not say of all elements that there is another one, of a sort that is no
-    number."""
-    return tuple(at for at, each in enumerate(obligation.hypotheses) if not _makes_elements(each))
+    number. `known` gets what each says: obligations share them."""
+    for each in obligation.hypotheses:
+        if id(each) not in known:
+            known[id(each)] = each, _makes_elements(each)
+    return tuple(at for at, each in enumerate(obligation.hypotheses) if not known[id(each)][1])
 
 
 def _makes_elements(hypothesis: ir.NamedFormula) -> bool:

@@ -162,10 +162,10 @@ def leads_to_obligations(machine: ir.Machine, claim: Pursuit, known: Iterable[Co
             free = (*action.parameters, *step.variables)
             hypotheses = (*action.guards, pending, not_yet)
             done = ir.NamedFormula("not left", negation(step.left))
-            goal = disj((after(negation(step.left), action), _shrinks(claim, step, action)))
+            goal = disj((after(negation(step.left), action), takes_something(claim.steps[: step.number - 1], action)))
             add(f"{action.name} adds nothing to {step.words}", (*hypotheses, done), goal, free)
             left = ir.NamedFormula("left", step.left)
-            less = disj((after(negation(step.left), action), _shrinks(claim, step, action)))
+            less = disj((after(negation(step.left), action), takes_something(claim.steps[: step.number - 1], action)))
             enabled = ir.NamedFormula("enabled", step.enabled)
             other: tuple[ir.NamedFormula, ...] = ()
             if action.name == step.action.name:
@@ -191,12 +191,9 @@ def leads_to_obligations(machine: ir.Machine, claim: Pursuit, known: Iterable[Co
     return tuple(found)
 
 
-def _shrinks(claim: Pursuit, step: Step, action: Action) -> ir.Expr:
-    """The transition takes something from what is left of a step before this one."""
-    return disj(
-        exists(earlier.variables, conj((earlier.left, after(negation(earlier.left), action))))
-        for earlier in claim.steps[: step.number - 1]
-    )
+def takes_something(steps: Iterable[Step], action: Action) -> ir.Expr:
+    """The transition takes something from what is left of one of these steps."""
+    return disj(exists(each.variables, conj((each.left, after(negation(each.left), action)))) for each in steps)
 
 
 def progress(machine: ir.Machine, claim: Pursuit, first: Sequence[First], known: Iterable[Conjunct]) -> Obligation:

@@ -24,7 +24,6 @@ from dataclasses import replace
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.ir.machine_builtins import rigid_symbols
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import MESSAGE
 from thence.proofs.logic.formula import FALSE, Unsupported, conj, disj, equal, exists, holds, local, negation
@@ -32,7 +31,7 @@ from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.steps.leads_to import Pursuit, Step, pursuit
 from thence.proofs.refinement.carrying.ending import ends
-from thence.proofs.refinement.carrying.sent_again import Waiting, Way, limits, obligations_of, ways
+from thence.proofs.refinement.carrying.sent_again import Waiting, Way, is_fixed, limits, obligations_of, ways
 from thence.proofs.refinement.drawing import Reader, constants, reader_of
 from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.failure import Failure, failure_of
@@ -236,7 +235,7 @@ def _is_the_step(link: ir.Link, kind: ir.PacketKind, packet: ir.Variable, step: 
         arguments = [each for each in target.arguments if each is not None]
         if target.transition != step.action.name or len(arguments) < len(target.arguments):
             continue
-        if not all(_is_fixed(each, link.machine) for each in arguments):
+        if not all(is_fixed(each, link.machine) for each in arguments):
             continue
         value = said_of(kind, local(packet))
         names: dict[str, Shape] = {one.name: shape for one, shape in zip(clause.parameters, value.fields, strict=False)}
@@ -247,16 +246,6 @@ def _is_the_step(link: ir.Link, kind: ir.PacketKind, packet: ir.Variable, step: 
         same = (equal(term_of(one.shape), other) for one, other in zip(found, step.arguments, strict=True))
         return conj((*(one.defined for one in found), *same))
     return FALSE
-
-
-def _is_fixed(argument: ir.Expr, machine: ir.Machine) -> bool:
-    """Whether it has the same value in every state: it speaks of the packet, its ends, and what never changes."""
-    for node in nodes(argument):
-        if isinstance(node, ir.StateOf | ir.Quantified):
-            return False
-        if isinstance(node, ir.Apply) and node.symbol not in rigid_symbols(machine.delivery):
-            return False
-    return True
 
 
 def _carries_its_message(protocol: ir.Protocol, kind: ir.PacketKind, packet: ir.Variable, step: Step) -> Term:

@@ -41,7 +41,6 @@ from thence.proofs.logic.formula import (
     conj,
     disj,
     equal,
-    exists,
     holds,
     local,
     negation,
@@ -50,7 +49,7 @@ from thence.proofs.logic.formula import (
 )
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.obligations import signature_of
-from thence.proofs.machine.steps.leads_to import Pursuit, Step
+from thence.proofs.machine.steps.leads_to import Pursuit, Step, takes_something
 from thence.proofs.machine.transitions import Action, actions, after, symbols
 from thence.proofs.refinement.carrying.sends import SentAtOnce, sent_at_once
 from thence.proofs.refinement.expressions import Evaluation
@@ -123,10 +122,8 @@ class Waiting:
 
     def less(self, action: Action) -> Term:
         """The same with the transition's own parameters."""
-        gone = (
-            exists(each.variables, conj((each.left, after(negation(each.left), action)))) for each in self.claim.steps
-        )
-        return disj((after(self.claim.goal, action), after(negation(self.step.left), action), *gone))
+        gone = takes_something(self.claim.steps, action)
+        return disj((after(self.claim.goal, action), after(negation(self.step.left), action), gone))
 
 
 # --- ways ------------------------------------------------------------------------------------------
@@ -166,7 +163,7 @@ def _last_kinds(waiting: Waiting) -> Iterator[Kind]:
             continue
         (target,) = clause.targets
         if target.transition != waiting.step.action.name or not all(
-            _is_fixed(waiting, each) for each in target.arguments
+            is_fixed(each, waiting.link.machine) for each in target.arguments
         ):
             continue
         packet = next(each for each in waiting.link.protocol.packets if each.name == clause.kind)
@@ -197,11 +194,12 @@ def _at_arrival(waiting: Waiting, clause: ir.Clause, said: Sequence[Shape]) -> E
     return Evaluation(waiting.link.protocol, waiting.facts.state, own=term_of(said[-1]), locals=names, prefix="t")
 
 
-def _is_fixed(waiting: Waiting, argument: ir.Expr | None) -> bool:
+def is_fixed(argument: ir.Expr | None, machine: ir.Machine) -> bool:
     """Whether it has the same value in every state: it speaks of a packet, its ends, and what never changes."""
-    rigid = rigid_symbols(waiting.link.machine.delivery)
     for node in nodes(argument):
-        if isinstance(node, ir.StateOf | ir.Quantified) or (isinstance(node, ir.Apply) and node.symbol not in rigid):
+        if isinstance(node, ir.StateOf | ir.Quantified):
+            return False
+        if isinstance(node, ir.Apply) and node.symbol not in rigid_symbols(machine.delivery):
             return False
     return argument is not None
 
@@ -245,7 +243,7 @@ def _says_what_came(waiting: Waiting, statement: ir.Send, names: frozenset[str])
     """Whether all that the packet says is said by the one that came, and by nothing else."""
     parts = (*statement.arguments, statement.to)
     given = {node.name for node in nodes(parts) if isinstance(node, ir.Local)}
-    return given <= names and all(_is_fixed(waiting, each) for each in parts)
+    return given <= names and all(is_fixed(each, waiting.link.machine) for each in parts)
 
 
 def _handler(protocol: ir.Protocol, packet: ir.PacketKind) -> ir.Handler:
