@@ -257,18 +257,18 @@ def _as_it_is(expr: ir.Expr, machine: ir.Machine) -> ir.Expr:
     return expr
 
 
-def _anything(claim: Any, step: Any, action: Any) -> ir.Expr:
+def _anything(steps: Any, action: Any) -> ir.Expr:
     """Something before the step is always said to shrink."""
     return TRUE
 
 
 @pytest.mark.parametrize(
-    ("name", "fault"), [("_updated", _at_other_places), ("initially", _as_it_is), ("_shrinks", _anything)]
+    ("name", "fault"), [("_updated", _at_other_places), ("initially", _as_it_is), ("takes_something", _anything)]
 )
 def test_planted_faults_are_found(
     name: str, fault: Any, specify: Callable[[str], ir.Specification], pool: SolverPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = {"_updated": transitions, "initially": obligations, "_shrinks": leads_to}[name]
+    module = {"_updated": transitions, "initially": obligations, "takes_something": leads_to}[name]
     monkeypatch.setattr(module, name, fault)
     (machine,) = specify(BY_HAND["stages"]).machines
     with pytest.raises(AssertionError, match="the goal is"):
