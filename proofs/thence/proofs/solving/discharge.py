@@ -51,8 +51,8 @@ _LATER = (Choice(0.5, 3, 250), Choice(0.2, 3, 150))
 _KIN_MS = 75
 """Time limit of the first solver for the hypotheses that were enough for the same claim in other steps."""
 
-_CORE_MS = 2_000
-"""Time limit of a search for a core: most are found in less, and a core may be worth no more."""
+_LONGER_MS = 2_000
+"""Time limit of the other solvers for what one proved, before they are given all the time there is."""
 
 _SMALL_SIZES = STEP_SIZES[:6]
 """Universes with one or two messages: most obligations that are false are false in one of them."""
@@ -382,25 +382,29 @@ class _Work:
         return whole * 3 // 4 if whole > _FEW else 0
 
     def settle(self, numbers: Sequence[int]) -> None:
-        """Asks the solvers that decided nothing yet: about the core of what another one proved, then about the whole;
-        within a short time first, unless another one proved it already. See NOTE(core). More than a short time is not
-        spent on a core: what leads one solver to a proof may lead another one astray. That a solver satisfies a core
-        contradicts the proof, unless it proves the whole itself.
+        """Asks the solvers that decided nothing yet: about what no other one proved, within a short time first; then
+        about what one proved, see NOTE(core). That a solver satisfies a core contradicts the proof, unless it proves
+        the whole itself.
         """
-        quick = min(QUICK_MS, self._options.timeout_ms)
-        seconded: set[tuple[int, SolverName]] = set()
+        self._ask_others(numbers)
         for limit_ms, solvers in stages(self._options):
-            self._ask_about_cores(numbers, quick)
-            asked = [(number, solver) for number in numbers for solver in self._open(number) if solver in solvers]
-            second = [each for each in asked if self.proves(each[0])]
-            self._ask([each for each in asked if each not in second], limit_ms)
-            self._ask([each for each in second if each not in seconded], self._options.timeout_ms)
-            seconded |= set(second)
-            self._find_cores(numbers)
-        self._ask_about_cores(numbers, quick)
+            unproved = [number for number in numbers if not self.proves(number)]
+            self._ask([(each, solver) for each in unproved for solver in self._open(each) if solver in solvers], limit_ms)
+            self._ask_others(unproved)
         for number in numbers:
             if number in self._against:
                 self._take(number, *self._against[number])
+
+    def _ask_others(self, numbers: Sequence[int]) -> None:
+        """Asks the other solvers about what one proved: its core and the whole by turns, longer and longer. What leads
+        one solver to a proof may lead another one astray, and what does not help it may cost any time.
+        """
+        limit = self._options.timeout_ms
+        for limit_ms in dict.fromkeys(min(each, limit) for each in (LITTLE_MS, QUICK_MS, _LONGER_MS, limit)):
+            split = [number for number in numbers if self.proves(number) and self._open(number)]
+            self._ask_about_cores(split, limit_ms)
+            self._ask([(number, solver) for number in split for solver in self._open(number)], limit_ms)
+            self._find_cores(split)
 
     def _open(self, number: int) -> list[SolverName]:
         """The solvers that decided nothing about an obligation."""
@@ -417,14 +421,14 @@ class _Work:
         """Asks for the core of each proof, where another solver is open about the obligation."""
         split = [number for number in numbers if self.proves(number) and self._open(number)]
         asked = [(number, self._prover(number)) for number in split if number not in self._cores]
-        limit_ms = min(_CORE_MS, self._options.timeout_ms)
+        limit_ms = min(QUICK_MS, self._options.timeout_ms)
         requests = [self._whole(number, prover, limit_ms, "first") for number, prover in asked]
         for number, _, answer in self._answered(asked, requests):
             self._cores[number] = answer.core
 
     def _ask_about_cores(self, numbers: Sequence[int], limit_ms: int) -> None:
         """Asks solvers that are open about an obligation about the core of its proof, where it is known."""
-        split = [number for number in numbers if self._cores.get(number) and self.proves(number)]
+        split = [each for each in numbers if self._cores.get(each) and self._open(each) and self.proves(each)]
         smaller = {number: core_of(self._obligations[number], self._cores[number]) for number in split}
         texts = {number: smt_text(each, written=self._written) for number, each in smaller.items()}
         asked = [(number, solver) for number in split for solver in self._open(number)]

@@ -100,6 +100,7 @@ def check_with_cvc5(
     solver = cvc5.Solver(terms)
     solver.setOption("tlimit-per", str(timeout_ms))
     solver.setOption("seed", str(seed))
+    solver.setOption("enum-inst", "true")  # where matching finds nothing more, it tries terms one after the other
     if effort is not None:
         solver.setOption("rlimit-per", str(effort))
     if core:

@@ -9,7 +9,7 @@ from thence.dsl import ir
 from thence.proofs.machine.obligations import Conjunct
 from thence.proofs.machine.steps.effort import EFFORTS, easy, proof_within
 from thence.proofs.machine.steps.leads_to import First, Pursuit, possible_orders, progress, strict_order
-from thence.proofs.solving.discharge import QUICK_MS, Discharge
+from thence.proofs.solving.discharge import LITTLE_MS, QUICK_MS, Discharge
 from thence.proofs.solving.session import ProofSession
 
 _LITTLE = 20_000
@@ -62,15 +62,16 @@ def _needed(
     def one_of(some: Sequence[First], effort: int) -> tuple[First, ...] | None:
         return next(((each,) for each in some if enough((each,), effort)), None)
 
-    def quickly_enough() -> tuple[First, ...] | None:
+    def quickly_enough(limit_ms: int) -> tuple[First, ...] | None:
         """The prover looks for what is relevant to a question, which effort alone does not."""
-        quick = (each for each in related if proof_within(session, progress(machine, claim, (each,), known), QUICK_MS))
+        quick = (each for each in related if proof_within(session, progress(machine, claim, (each,), known), limit_ms))
         return next(((each,) for each in quick), None)
 
     tries: tuple[Callable[[], tuple[First, ...] | None], ...] = (
         partial(fewest, (), _LITTLE),
         partial(fewest, related, little),
-        quickly_enough,
+        partial(quickly_enough, LITTLE_MS),
+        partial(quickly_enough, QUICK_MS),
         partial(fewest, likely, little),
         partial(one_of, likely, little),
         partial(fewest, likely, much),

@@ -41,7 +41,7 @@ from thence.proofs.refinement.shapes.flat import term_of
 from thence.proofs.refinement.shapes.kinds import Shape, Term
 from thence.proofs.refinement.states import flying_name, packet_sort, receiver_of, said_of
 from thence.proofs.solving.assessment import Assessment, unknown
-from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
+from thence.proofs.solving.discharge import LITTLE_MS, QUICK_MS, Discharge, level_of, solver_facts
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
@@ -136,7 +136,11 @@ def progress_obligations(
     for step in claim.steps:
         waiting = Waiting(link, claim, step, facts, known)
         at_once = _on_its_way(waiting)
-        chosen = None if _proves(session, (at_once,)) else _way(session, waiting)
+        chosen = None
+        for limit_ms in (LITTLE_MS, QUICK_MS):  # what is so is often seen soon, what is not so takes all the time
+            quick = session.silent().within(limit_ms).with_one_solver()
+            if _proves(quick, (at_once,)) or (chosen := _way(quick, waiting)) is not None:
+                break
         if chosen is None:
             found.append(at_once)
         else:
@@ -147,9 +151,7 @@ def progress_obligations(
 
 
 def _proves(session: ProofSession, obligations: Sequence[Obligation]) -> bool:
-    """Whether the first solver proves these soon."""
-    quick = session.silent().within(QUICK_MS).with_one_solver()
-    return all(each.proved for each in quick.discharge(obligations, look_for_models=False))
+    return all(each.proved for each in session.discharge(obligations, look_for_models=False))
 
 
 def _way(session: ProofSession, waiting: Waiting) -> tuple[Way, tuple[Obligation, ...]] | None:
