@@ -132,14 +132,16 @@ def test_a_core_that_is_not_enough_proves_nothing(pool: SolverPool) -> None:
     assert none.provers == 1 and level_of((none,)) is Level.L2
 
 
-def test_what_one_proves_the_other_is_asked_about_once() -> None:
-    """After its core, about the whole, with the whole limit: nothing is tried between a short time and that."""
-    said = {"z3": Answer("unsat", "", 0.0, core=("h1", "g")), "cvc5": Answer("unknown", "", 0.0)}
-    told = Told(lambda check: said[check.solver])
-    (done,) = discharge_all(cast(SolverPool, told), (TWO,), Options())
-    assert done.proved and done.provers == 1
-    whole = [check for check in told.asked if check.solver == "cvc5" and check.text.count("(assert") == 3]
-    assert whole == [Check.within("cvc5", whole[0].text, Options().timeout_ms, 0)]
+def test_what_one_proves_the_other_is_asked_about_by_turns() -> None:
+    """About its core and the whole, longer and longer, up to the time limit; about no core where there is none."""
+    for core, parts in ((("h1", "g"), [2, 3]), ((), [3])):
+        said = {"z3": Answer("unsat", "", 0.0, core=core), "cvc5": Answer("unknown", "", 0.0)}
+        told = Told(lambda check, said=said: said[check.solver])  # type: ignore[misc]
+        (done,) = discharge_all(cast(SolverPool, told), (TWO,), Options())
+        assert done.proved and done.provers == 1
+        asked = [check for check in told.asked if check.solver == "cvc5"]
+        limits = [(check.timeout_ms // PATIENCE, check.text.count("(assert")) for check in asked]
+        assert limits == [(limit, part) for limit in (75, 500, 2_000, 10_000) for part in parts]
 
 
 def test_what_no_solver_proves_both_are_asked_about_in_a_short_time_first() -> None:
