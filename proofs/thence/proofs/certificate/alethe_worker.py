@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-OPTIONS = {"produce-proofs": "true", "proof-granularity": "dsl-rewrite", "seed": "0"}
+OPTIONS = {"produce-proofs": "true", "proof-granularity": "dsl-rewrite", "seed": "0", "enum-inst": "true"}
 """With this granularity cvc5 gives every rewrite by a rule: the proofs of obligations have no hole."""
 
 
