@@ -131,7 +131,7 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     if request.file is None and (request.names or request.impl is not None or request.links is not None):
         raise BadInput("the whole library is mutated: names, --impl and --links are for one file")
     saved = None if request.save is None else folder_for(request.save, "the mutants")
-    results = None if request.results is None else folder_for(request.results, "the mutants")
+    results = None if request.results is None else folder_for(request.results, "the results")
     far: dict[str, tuple[int, int]] = {}
 
     def progress(subject: str, done: int, wanted: int) -> None:
