@@ -59,7 +59,9 @@ SMALL = {
 
 def test_options_of_one_kind_are_there() -> None:
     """Each that is told for another one is an option of some command."""
-    commands = [command for each in root().commands.values() for command in getattr(each, "commands", {"": each}).values()]
+    commands = [
+        command for each in root().commands.values() for command in getattr(each, "commands", {"": each}).values()
+    ]
     there = {
         option
         for command in commands

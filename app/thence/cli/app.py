@@ -201,8 +201,8 @@ def _reason(error: Any) -> str:
 
         parameters = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
         options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
-        if command is not None:
-            near = nearest(command, getattr(error.ctx.command, "commands", ()))
+        if option is None:
+            near = nearest(str(command), getattr(error.ctx.command, "commands", ()))
         else:
             near = of_its_kind(option, options) or (nearest(option, options) if option.startswith("--") else None)
     said = f"there is no option {option}" if hasattr(error, "possibilities") else error.format_message().rstrip(".")

@@ -231,7 +231,8 @@ conforms box to blinks:
   invariant unflagged: forall m: message. flag(m) implies sent(m)
   invariant gots: forall m: message. delivered(m) implies m in got@(dst(m))
   between steps off: forall m: message. not flag(m)
-  between steps flying: forall m: message. sent(m) implies (exists PING(x) in flight. x = m) or (exists PONG(x) in flight. x = m)
+  between steps flying: forall m: message. sent(m)
+    implies (exists PING(x) in flight. x = m) or (exists PONG(x) in flight. x = m)
   eventually delivered by delivery
   expect proved
 """

@@ -141,7 +141,8 @@ def kept(subject: Subject, folder: Path) -> Score:
 class Plan:
     """The mutants of a subject: `wanted`, of a total number; those that have a fate, and those that are `left`.
 
-    `loaded` is the subject's file. `notes` are known once a mutant is judged. `unkept`: why some fate could not be kept.
+    `loaded` is the subject's file. `notes` are known once a mutant is judged. `unkept`: why one
+    could not be kept.
     """
 
     subject: Subject
