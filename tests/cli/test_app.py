@@ -14,6 +14,7 @@ import pytest
 import thence.cli.commands
 from thence.cli.app import CAMPAIGN, COMMANDS, TRACE, root
 from thence.cli.help.groups import folder_of
+from thence.cli.help.kin import KIN, of_its_kind
 
 Thence = Callable[..., Any]
 
@@ -54,6 +55,22 @@ SMALL = {
     ("campaign", "report"): ["there"],
 }
 """A small run of each command, or one that ends with exit code 2."""
+
+
+def test_options_of_one_kind_are_there() -> None:
+    """Each that is told for another one is an option of some command."""
+    commands = [
+        command for each in root().commands.values() for command in getattr(each, "commands", {"": each}).values()
+    ]
+    there = {
+        option
+        for command in commands
+        for parameter in command.load().params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+    named = [option for names in KIN for option in names]
+    assert set(named) <= there and len(set(named)) == len(named)
+    assert (of_its_kind("--steps", ["--depth", "--seed"]), of_its_kind("--steps", ["--seed"])) == ("--depth", None)
 
 
 def test_the_table_and_the_modules_agree() -> None:

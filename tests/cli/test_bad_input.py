@@ -103,6 +103,8 @@ def test_unreadable_file(thence: Thence, tmp_path: Path) -> None:
         (["explore", "mf", "--property", "casual"], "did you mean causal?"),
         (["explore", "mf", "--mutant", "does_not_wait"], "thence prove"),
         (["explore", "mf", "--sends", "one"], "--sends one"),
+        (["export", "cykas", "-o", "x"], "did you mean --output?"),
+        (["bmc", "cykas", "--steps", "3"], "did you mean --depth?"),
         (["explore", "mf", "--sends", "1,2"], "each of the 3 processes"),
         (["explore", "mf", "--processes", "1000000"], "from 1 to 64"),
         (["explore", "mf", "--processes", "1", "--sends", "1"], "nobody to send to"),

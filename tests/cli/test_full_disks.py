@@ -121,3 +121,15 @@ def test_mutants_that_cannot_be_kept(command: list[str], tmp_path: Path) -> None
     found = json.loads(done.stdout)
     assert (done.returncode, found["exit"]) == (2, 2) and found["results"]
     assert "cannot be written: File too large" in found["unwritten"][0]
+
+
+def test_mutants_whose_fates_cannot_be_kept_are_judged(command: list[str], tmp_path: Path) -> None:
+    """That they cannot is said once, and costs no score."""
+    (tmp_path / "turns.thence").write_text(SMALL)
+    done = with_full_disk(command, tmp_path, ["mutate", "turns.thence", "--results", "kept"])
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["exit"]) == (2, 2) and "Traceback" not in done.stderr
+    [score] = found["results"]
+    assert score["complete"] and score["mutants"]["total"] > 1
+    [said] = found["unwritten"]
+    assert said.startswith("results cannot be kept: kept")

@@ -195,12 +195,16 @@ def _reason(error: Any) -> str:
     """The fault of a command line, with the option or command that was meant if one is near."""
     option, command = getattr(error, "option_name", None), getattr(error, "unknown_command", None)
     near: str | None = None
-    if command is not None or str(option).startswith("--"):
+    if command is not None or option is not None:
+        from thence.cli.help.kin import of_its_kind
         from thence.dsl.text.diagnostics import nearest
 
         parameters = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
         options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
-        near = nearest(str(command or option), getattr(error.ctx.command, "commands", ()) if command else options)
+        if option is None:
+            near = nearest(str(command), getattr(error.ctx.command, "commands", ()))
+        else:
+            near = of_its_kind(option, options) or (nearest(option, options) if option.startswith("--") else None)
     said = f"there is no option {option}" if hasattr(error, "possibilities") else error.format_message().rstrip(".")
     return said if near is None else f"{said}; did you mean {near}?"
 

@@ -470,6 +470,7 @@ def soon_endless(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many random protocols send without end, with ever more in their states: their cases end early."""
     monkeypatch.setattr(case, "STEP_LIMIT", 150)
     monkeypatch.setattr(case, "PACKET_LIMIT", 60)
+    monkeypatch.setattr(case, "PER_OPERATION", 1)
     monkeypatch.setattr(state_estimate, "MOST_SILENT", 30)
 
 

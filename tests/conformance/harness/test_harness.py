@@ -25,6 +25,7 @@ from thence.conformance.cases.schedule import (
 )
 from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
+from thence.conformance.harness import case
 from thence.conformance.harness.harness import run_case, run_scheduled
 from thence.conformance.implementations import SYSTEMS
 from thence.conformance.replay.findings import CaseOutcome
@@ -280,6 +281,16 @@ def test_packets_without_end_are_found() -> None:
     assert (outcome.arrivals, outcome.withheld) == (1, 1)
     forth_and_back = misbehaving(lambda sender, packet: [Transmit(sender, packet)])
     assert "endless" in run_case(forth_and_back, (Send(0, 1),), Settings()).kinds
+
+
+@pytest.mark.parametrize("limit", ["STEP_LIMIT", "PACKET_LIMIT"])
+def test_a_long_schedule_has_an_end(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    """What the schedule asks for is no fault of the system; that one does not stop is found all the same."""
+    monkeypatch.setattr(case, limit, 40)
+    outcome = run_case(RST, (Send(0, 1),) * 100, Settings())
+    assert (outcome.kinds, outcome.arrivals) == (set(), 100)
+    forth_and_back = misbehaving(lambda sender, packet: [Transmit(sender, packet)])
+    assert "endless" in run_case(forth_and_back, (Send(0, 1),) * 100, Settings()).kinds
 
 
 def test_timers_without_end_are_no_reason_to_wait() -> None:

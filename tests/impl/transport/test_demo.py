@@ -167,3 +167,23 @@ def test_a_worker_that_hears_nothing_ends() -> None:
     ran = subprocess.run(command, input=json.dumps(settings) + "\n", capture_output=True, text=True, timeout=60)
     assert ran.returncode == 0
     assert list(json.loads(ran.stdout)) == ["address"]
+
+
+@pytest.mark.parametrize("bytes_", [64, 5_000])
+def test_where_records_cannot_be_written_none_is_left(tmp_path: Path, bytes_: int) -> None:
+    """A part of a run looks like a recording, so none stays behind; what was there before a file was opened does."""
+    (tmp_path / "p1.ndjson").mkdir()
+    with pytest.raises(OSError, match=r"p1\.ndjson"):
+        run_demo(DemoSettings("thence.impl.rst:RST", tmp_path, messages=50))
+    assert [path.name for path in tmp_path.iterdir()] == ["p1.ndjson"]
+    (tmp_path / "p1.ndjson").rmdir()
+    program = (
+        "import resource, sys\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({bytes_}, {bytes_}))\n"
+        "from pathlib import Path\n"
+        "from thence.impl.transport.demo import DemoSettings, run_demo\n"
+        "run_demo(DemoSettings('thence.impl.rst:RST', Path(sys.argv[1]), messages=200))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert "OSError" in done.stderr.splitlines()[-1] and ".ndjson" in done.stderr.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []

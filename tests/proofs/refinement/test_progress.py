@@ -180,6 +180,81 @@ def test_no_mutant_is_proved_that_a_run_refutes(
     assert refuted >= 5
 
 
+BLINKING = """
+machine blinks:
+  relation flag(m: message)
+  transition causal_send(m): pass
+  transition blink(m):
+    require sent(m) and not flag(m)
+    flag(m) := true
+  transition unblink(m):
+    require flag(m)
+    flag(m) := false
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  eventually delivery(m): sent(m) leads to flag(m) or delivered(m) by:
+    blink(m)
+  invariant fl: forall m. flag(m) implies sent(m)
+  prove at_most_once, no_creation
+
+protocol box:
+  network reliable, reordering
+  message PING(m: message) carries m
+  message PONG(m: message)
+  state:
+    got: set of message
+    ok: bool
+  on causal_send(m): send PING(m) to m.dst
+  on go(): ok := true
+  on receive PING(m) from j:
+    send PONG(m) to j
+    if ok and m not in got and m.dst = self:
+      got.add(m)
+      deliver m
+  on receive PONG(m) from j:
+    send PONG(m) to j
+    if ok and m not in got and m.dst = self:
+      got.add(m)
+      deliver m
+  property at_most_once, no_creation
+  eventually delivered under fair receive
+
+conforms box to blinks:
+  causal_send(m) is causal_send(m)
+  deliver m      is deliver(m)
+  receive PING(m) from j is blink(m)
+  receive PONG(m) from j is blink(m)
+  send PONG(m) to j is unblink(m)
+  invariant ping: forall PING(m) from p to q in flight. sent(m) and dst(m) = q
+  invariant pong: forall PONG(m) from p to q in flight. sent(m)
+  invariant one: forall m: message. (count PING(x) in flight. x = m) + (count PONG(x) in flight. x = m) <= 1
+  invariant unflagged: forall m: message. flag(m) implies sent(m)
+  invariant gots: forall m: message. delivered(m) implies m in got@(dst(m))
+  between steps off: forall m: message. not flag(m)
+  between steps flying: forall m: message. sent(m)
+    implies (exists PING(x) in flight. x = m) or (exists PONG(x) in flight. x = m)
+  eventually delivered by delivery
+  expect proved
+"""
+"""What the machine waits for is true inside each step, and never between steps: one packet goes on for ever."""
+
+
+def test_what_is_true_inside_a_step_only_is_no_delivery(specify: Specify, session: ProofSession) -> None:
+    (link,) = specify(BLINKING).links
+    shown, progress = assessed(session, link, proved_set(session, link.machine))
+    assert shown.verdict is Verdict.PROVED
+    assert explore(link.protocol, WORKLOADS[1], ["delivered"]).violations
+    assert progress.facts["unknown"] == "not proved: delivery is true only when the message is delivered"
+    assert "what it leads to is true, and the message is not delivered" in progress.text
+
+
+def test_a_statement_may_say_more_than_that_a_message_is_delivered(
+    specify: Specify, session: ProofSession, inductive: InductiveSet
+) -> None:
+    link = changed(specify, "leads to delivered(m) by", "leads to delivered(m) and sent(m) by")
+    assert assessed(session, link, inductive)[1].verdict is Verdict.PROVED
+
+
 # --- packets that are sent once, and loops that end -------------------------------------------------
 
 

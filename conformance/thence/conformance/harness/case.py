@@ -29,10 +29,13 @@ from thence.impl.commands import Send as Transmit
 from thence.spec.words import counted
 
 STEP_LIMIT: Final = 10_000
-"""Calls of a process in one case; beyond it the case is `endless`."""
+"""Calls of processes in one case; beyond it the case is `endless`. A long schedule has a higher limit."""
 
 PACKET_LIMIT: Final = 10_000
-"""Packets in flight; beyond it the case is `endless`."""
+"""Packets in flight; beyond it the case is `endless`. A long schedule has a higher limit."""
+
+PER_OPERATION: Final = 100
+"""Calls, and packets in flight, that each operation of a schedule may bring about: what was asked for is no fault."""
 
 
 class Case:
@@ -333,7 +336,7 @@ class Case:
                 self._carry_out(process, commands, expected)
         elif commands:
             self._carry_out(process, commands, None)
-        elif self.participants.steps > STEP_LIMIT:
+        elif self._is_endless(0):
             self._endless(process)
 
     def _is_expected(self, process: int, commands: Sequence[Any], expected: Expected) -> bool:
@@ -379,11 +382,11 @@ class Case:
         if signature:
             for command in handed:
                 self.judge.delivered(process, command.message, command.sender)
-            if len(self.network.flights) > PACKET_LIMIT or self.participants.steps > STEP_LIMIT:
+            if self._is_endless(len(self.network.flights)):
                 self._endless(process)
             elif handed:
                 self._answered(process)
-        elif self.participants.steps > STEP_LIMIT:
+        elif self._is_endless(0):
             self._endless(process)
         return True
 
@@ -434,7 +437,7 @@ class Case:
                 self._crash(process, f"returns {shown(command):.80}, which is neither Send nor Deliver")
                 return
         process = asked
-        if len(flights) > PACKET_LIMIT or self.participants.steps > STEP_LIMIT:
+        if self._is_endless(len(flights)):
             self._endless(process)
             return
         if delivered:
@@ -496,6 +499,13 @@ class Case:
 
     def _crash(self, process: int, what: str) -> None:
         self._end("crash", process, f"p{process} {what}")
+
+    def _is_endless(self, packets: int) -> bool:
+        """Whether there is more than comes of so many operations, with this number of packets in flight."""
+        if packets <= PACKET_LIMIT and self.participants.steps <= STEP_LIMIT:
+            return False
+        asked = PER_OPERATION * len(self._effective)
+        return packets > max(PACKET_LIMIT, asked) or self.participants.steps > max(STEP_LIMIT, asked)
 
     def _endless(self, process: int) -> None:
         steps, packets = self.participants.steps, len(self.network.flights)

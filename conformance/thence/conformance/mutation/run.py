@@ -58,6 +58,7 @@ class Score:
         notes: the statements that were not used to judge them, and why.
         seconds: wall time, of which each mutant has its own.
         why_incomplete: why there are fewer fates than wanted, or "".
+        unkept: why some fates could not be kept, or "".
     """
 
     row: str
@@ -69,6 +70,7 @@ class Score:
     notes: tuple[str, ...]
     seconds: float
     why_incomplete: str = ""
+    unkept: str = ""
 
     def count(self, outcome: Outcome) -> int:
         """Number of mutants with that fate."""
@@ -139,7 +141,8 @@ def kept(subject: Subject, folder: Path) -> Score:
 class Plan:
     """The mutants of a subject: `wanted`, of a total number; those that have a fate, and those that are `left`.
 
-    `loaded` is the subject's file. `notes` are known once a mutant is judged.
+    `loaded` is the subject's file. `notes` are known once a mutant is judged. `unkept`: why one
+    could not be kept.
     """
 
     subject: Subject
@@ -150,23 +153,28 @@ class Plan:
     left: list[Mutant]
     store: Store | None
     notes: tuple[str, ...] = ()
+    unkept: str = ""
 
     @property
     def complete(self) -> bool:
         return len(self.done) == len(self.wanted)
 
     def add(self, one: Judged) -> None:
-        """Adds a fate, and keeps it where fates are kept. Raises: OSError."""
+        """Adds a fate, and keeps it where fates are kept, if it can be."""
         self.done.append(one)
         if self.store is not None:
-            self.store.keep(one.mutant, one.fate, one.seconds)
+            try:
+                self.store.keep(one.mutant, one.fate, one.seconds)
+            except OSError as error:
+                self.unkept = f"results cannot be kept: {error.filename}: {error.strerror}"
 
     def score(self, seconds: float, why: str) -> Score:
         """The score so far. `why` there are fewer fates than wanted, or ""."""
         done = tuple(sorted(self.done, key=lambda one: one.mutant.number))
         subject = self.subject
         return Score(
-            subject.row, subject.kind, subject.name, self.total, len(self.wanted), done, self.notes, seconds, why
+            subject.row, subject.kind, subject.name, self.total, len(self.wanted), done, self.notes, seconds, why,
+            self.unkept,
         )  # fmt: skip
 
 
@@ -185,11 +193,11 @@ def planned(subject: Subject, limits: Limits, folder: Path | None = None) -> Pla
 def mutate(subject: Subject, limits: Limits, progress: Progress, folder: Path | None = None) -> Score:
     """Judges the subject's mutants, apart from those whose fates are in the folder, to which others are added.
 
-    Ctrl-C ends it early, with the fates so far.
+    Ctrl-C ends it early, with the fates so far. A fate that cannot be kept counts, and the score says so.
 
     Raises:
         SubjectError: an implementation cannot be loaded, or fails without a fault.
-        OSError: the folder cannot be written to.
+        OSError: fates in the folder cannot be read.
     """
     started = time.monotonic()
     deadline = None if limits.budget_s is None else started + limits.budget_s

@@ -6,6 +6,7 @@ that of another text. A line is written at once; one that was cut off is no fate
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -73,7 +74,9 @@ class Store:
         try:
             size = os.fstat(handle).st_size
             whole = not size or os.pread(handle, 1, size - 1) == b"\n"
-            os.write(handle, (line if whole else f"\n{line}").encode())
+            text = (line if whole else f"\n{line}").encode()
+            if os.write(handle, text) < len(text):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self._path)) from error
         finally:

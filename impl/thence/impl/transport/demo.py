@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 
 from thence.impl.transport.disturbance import Disturbance
 from thence.impl.transport.recorder import LogError, merged
-from thence.spec.trace import Trace, write_trace
+from thence.spec.trace import Trace, TraceError, write_trace
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -98,11 +98,12 @@ class DemoOutcome:
     """What came of it.
 
     Attributes:
-        trace: all that was recorded, in one order; also in the file `path`.
+        trace: all that was recorded, in one order; also in the file `path`, if it could be written.
         sent, delivered: how many messages, counted once for each destination.
         complete: everything sent was delivered; otherwise the time was over, or `interrupted`.
         counters: of each process; empty if it had to be killed.
         pids: of the processes; all have ended.
+        unwritten: why `path` could not be written, or "".
     """
 
     trace: Trace
@@ -113,6 +114,7 @@ class DemoOutcome:
     interrupted: bool
     counters: tuple[dict[str, int], ...]
     pids: tuple[int, ...]
+    unwritten: str = ""
 
 
 Progress = Callable[[int, int], None]
@@ -124,7 +126,7 @@ def run_demo(settings: DemoSettings, progress: Progress | None = None) -> DemoOu
 
     Raises:
         DemoError: a worker has died.
-        OSError: the folder cannot be written to.
+        OSError: a process cannot write its record; no record is left.
         LogError: the records do not fit together.
     """
     settings.folder.mkdir(parents=True, exist_ok=True)
@@ -150,11 +152,18 @@ async def _until_interrupted(settings: DemoSettings, progress: Progress | None) 
 
 @dataclass(slots=True)
 class _Worker:
-    """A worker and what it has said last."""
+    """A worker and what it has said last. `records`: it has begun its record."""
 
     process: asyncio.subprocess.Process
     report: dict[str, Any]
     counters: dict[str, int]
+    records: bool = False
+
+    async def address(self) -> Any:
+        """Where it listens, the first that it says. Raises: as `hear`."""
+        said = await self.hear()
+        self.records = True
+        return said["address"]
 
     async def say(self, fields: dict[str, Any]) -> None:
         assert self.process.stdin is not None
@@ -163,7 +172,7 @@ class _Worker:
             await self.process.stdin.drain()
 
     async def hear(self) -> dict[str, Any]:
-        """The next line. Raises DemoError if there is none."""
+        """The next line. Raises DemoError if there is none, OSError where the worker cannot write its record."""
         assert self.process.stdout is not None
         line = await self.process.stdout.readline()
         if not line:
@@ -171,6 +180,8 @@ class _Worker:
             words = (await self.process.stderr.read()).decode(errors="replace").strip().splitlines()
             raise DemoError(f"process {self.process.pid} has died: {words[-1] if words else 'without a word'}")
         heard: dict[str, Any] = json.loads(line)
+        if "unwritten" in heard:
+            raise OSError(*heard["unwritten"])
         return heard
 
 
@@ -181,7 +192,7 @@ async def _run(settings: DemoSettings, progress: Progress | None) -> DemoOutcome
         async with asyncio.timeout(settings.time_limit_s):
             for identity in range(settings.processes):
                 workers.append(await _start(settings.of_worker(identity)))
-            addresses = [(await worker.hear())["address"] for worker in workers]
+            addresses = await _addresses(workers)
             for worker in workers:
                 await worker.say({"addresses": addresses})
             await _until_delivered(workers, progress)
@@ -190,6 +201,13 @@ async def _run(settings: DemoSettings, progress: Progress | None) -> DemoOutcome
         pass  # what is missing shows in the trace
     except asyncio.CancelledError:
         interrupted = True
+    except OSError:
+        await _stop(workers)
+        for identity, worker in enumerate(workers):  # parts of a run that nobody judges
+            if worker.records:
+                with suppress(OSError):
+                    settings.log(identity).unlink(missing_ok=True)
+        raise
     finally:
         await _stop(workers)
     trace = merged([settings.log(identity) for identity in range(len(workers))]) if workers else None
@@ -206,7 +224,11 @@ async def _run(settings: DemoSettings, progress: Progress | None) -> DemoOutcome
         "complete": complete,
     }
     trace = replace(trace, header=header)
-    write_trace(path, trace)
+    unwritten = ""
+    try:
+        write_trace(path, trace)
+    except TraceError as error:
+        unwritten = str(error)
     reports = [worker.report for worker in workers]
     return DemoOutcome(
         trace,
@@ -217,6 +239,7 @@ async def _run(settings: DemoSettings, progress: Progress | None) -> DemoOutcome
         interrupted,
         tuple(worker.counters for worker in workers),
         tuple(worker.process.pid for worker in workers),
+        unwritten,
     )
 
 
@@ -230,6 +253,15 @@ async def _start(settings: dict[str, Any]) -> _Worker:
     worker = _Worker(process, {}, {})
     await worker.say(settings)
     return worker
+
+
+async def _addresses(workers: list[_Worker]) -> list[Any]:
+    """Where they listen. All are heard before the fault of one is raised: of each it is known whether it records."""
+    heard = await asyncio.gather(*(worker.address() for worker in workers), return_exceptions=True)
+    for each in heard:
+        if isinstance(each, BaseException):
+            raise each
+    return heard
 
 
 async def _until_delivered(workers: list[_Worker], progress: Progress | None) -> None:

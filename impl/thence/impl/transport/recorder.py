@@ -6,8 +6,11 @@ The file of one process has its own events only, so that a message may be delive
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,20 +20,35 @@ from thence.spec.logs import Log, LogError
 from thence.spec.logs import merged as merged_logs
 from thence.spec.trace import FORMAT, Trace, event_to_json
 
-__all__ = ["LogError", "Recorder", "merged"]
+__all__ = ["LogError", "RecordError", "Recorder", "merged"]
+
+
+class RecordError(OSError):
+    """The file cannot be opened, or a line cannot be written: then the file ends with the one before it."""
 
 
 class Recorder:
     """Writes the events of one process to a file, a line each, at once: what has been written outlives a crash.
 
     Raises:
-        OSError: the file cannot be written.
+        RecordError: the file cannot be written.
     """
 
     def __init__(self, path: str | Path, process: int, processes: int, about: Mapping[str, Any] | None = None) -> None:
         self._process = process
-        self._file = Path(path).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115  # open until `close`
-        self._write({"format": FORMAT, "processes": processes, "process": process, **(about or {})})
+        self._path = path
+        try:
+            self._file = Path(path).open("wb", buffering=0)  # noqa: SIM115  # open until `close`
+        except OSError as error:
+            raise RecordError(error.errno, error.strerror, str(path)) from error
+        self._size = 0
+        try:
+            self._write({"format": FORMAT, "processes": processes, "process": process, **(about or {})})
+        except RecordError:
+            self.close()
+            with suppress(OSError):
+                Path(path).unlink()
+            raise
 
     def send(self, message: str, destinations: Iterable[int]) -> None:
         """The application sends."""
@@ -57,7 +75,15 @@ class Recorder:
         self.close()
 
     def _write(self, fields: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(fields, separators=(",", ":")) + "\n")
+        line = (json.dumps(fields, separators=(",", ":")) + "\n").encode()
+        try:
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(self._size)
+            raise RecordError(error.errno, error.strerror, str(self._path)) from error
+        self._size += len(line)
 
 
 def merged(paths: Sequence[str | Path]) -> Trace:

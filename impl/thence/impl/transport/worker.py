@@ -9,6 +9,7 @@ It talks to its parent in lines of JSON on standard input and output:
          whenever that has changed
     in   {"stop": true}, or the end of the input: the parent is gone
     out  {"counters": {...}}
+    or   {"unwritten": [errno, reason, file]}, where the record cannot be written, at any time; then it ends
 
 It sends `messages` messages of its own to processes at random, and answers half of what it gets with a message to
 another one, as long as it has answers left: as many as messages.
@@ -27,6 +28,7 @@ from typing import Any, Final
 from thence.impl.transport.disturbance import Disturbance
 from thence.impl.transport.endpoint import Delivery, Endpoint, Options
 from thence.impl.transport.group import LOOPBACK, bind_tcp, bind_udp
+from thence.impl.transport.recorder import RecordError
 
 REPORT_EVERY_S: Final = 0.02
 
@@ -153,6 +155,11 @@ async def main() -> None:
     pipe, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     try:
         await work(json.loads(await lines.readline()), lines)
+    except Exception as error:
+        unwritten = error if isinstance(error, RecordError) else error.__cause__
+        if not isinstance(unwritten, RecordError):
+            raise
+        say({"unwritten": [unwritten.errno, unwritten.strerror, unwritten.filename]})
     finally:
         pipe.close()
 

@@ -36,6 +36,17 @@ def test_files_that_are_no_recordings_are_named_once(thence: Thence, tmp_path: P
     assert done.out.count("bad.ndjson") == done.out.count("other.txt") == 1
 
 
+def test_an_advice_for_several_files_is_said_once(thence: Thence, tmp_path: Path) -> None:
+    (tmp_path / "good.ndjson").write_text(LINES)
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / name).write_text("hello")
+    done = thence("trace", "check", ".")
+    assert done.out.count("it is none of the formats") == 3
+    assert done.out.count("`--format` says which format it is") == 1
+    [last] = [line for line in done.out.splitlines() if "`--format`" in line]
+    assert last.startswith("c.txt: ")
+
+
 @pytest.mark.parametrize("to", ["ndjson", "itf", "shiviz"])
 def test_converted_files_are_judged_alike(to: str, thence: Thence, tmp_path: Path) -> None:
     assert thence("trace", "convert", SAMPLES / "jepsen.edn", "--to", to, "-o", "run.out").code == 0

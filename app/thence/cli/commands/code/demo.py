@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, Optional, cast
 import typer
 
 from thence.cli.options import Json, Seed, verbosity
-from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output
+from thence.cli.output import REFUTED, UNKNOWN, BadInput, Output, unwritten
 from thence.cli.session import Session, run_command
 from thence.cli.subjects import not_shipped
 from thence.conformance.implementations import SHIPPED
@@ -95,7 +95,8 @@ def _demonstrated(session: Session, request: DemoRequest) -> Output:
     result = _result(impl, outcome, judgement, most, time.perf_counter() - started)
     code = None if outcome.complete else REFUTED if not judgement.causal or judgement.duplicate else UNKNOWN
     fields = {"complete": outcome.complete, "demo": _facts(settings, outcome)}
-    return Output((result,), text=_text(settings, outcome), fields=fields, exit=code)
+    output = Output((result,), text=_text(settings, outcome), fields=fields, exit=code)
+    return unwritten(output, (outcome.unwritten,) if outcome.unwritten else ())
 
 
 def _settings(request: DemoRequest, impl: str) -> DemoSettings:
@@ -166,5 +167,6 @@ def _text(settings: DemoSettings, outcome: DemoOutcome) -> str:
     if not outcome.complete:
         why = "interrupted" if outcome.interrupted else f"the time limit of {settings.time_limit_s:g} s was over"
         lines.append(f"incomplete: {why}, with {outcome.delivered:,} of {counted(outcome.sent, 'message')} delivered")
-    lines.append(f"{outcome.path} written; `thence trace check {outcome.path}` judges it again")
+    if not outcome.unwritten:
+        lines.append(f"{outcome.path} written; `thence trace check {outcome.path}` judges it again")
     return "\n".join(lines) + "\n"

@@ -131,7 +131,7 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     if request.file is None and (request.names or request.impl is not None or request.links is not None):
         raise BadInput("the whole library is mutated: names, --impl and --links are for one file")
     saved = None if request.save is None else folder_for(request.save, "the mutants")
-    results = None if request.results is None else folder_for(request.results, "the mutants")
+    results = None if request.results is None else folder_for(request.results, "the results")
     far: dict[str, tuple[int, int]] = {}
 
     def progress(subject: str, done: int, wanted: int) -> None:
@@ -149,14 +149,15 @@ def _mutated(session: Session, request: MutateRequest) -> Output:
     else:
         with open_spark(request.master) as workers:
             scores, why = mutate_on(workers, subjects, request.limits, progress, results)
-    faults = () if saved is None else faults_of(partial(_save, saved, score) for score in scores)
+    unsaved = () if saved is None else faults_of(partial(_save, saved, score) for score in scores)
+    unkept = tuple(dict.fromkeys(score.unkept for score in scores if score.unkept))
     found = tuple(_result(score, request.at_least, library_explanations()) for score in scores)
     text = _table(scores) + (f"incomplete: {why}; these are the fates so far\n" if why else "")
     whole = {} if len(scores) == 1 else {"score": _rounded(score_of(scores))}
     asked = request.file is not None
     fields = {**whole, "complete": not why}
     output = Output(found, text=text, fields=fields, exit=exit_incomplete(found) if why else None, asked=asked)
-    return unwritten(output, faults)
+    return unwritten(output, (*unkept, *unsaved))
 
 
 def _subjects(request: MutateRequest, file: str) -> list[Subject]:

@@ -95,9 +95,10 @@ def bind(
             continue
         name, span = binder.name.text, binder.span
         type_, domain = _binder_type(checker, binder, inferred)
-        if type_ is not None and domain is None and not _can_range_over(checker, type_, binder.name.span):
+        behind = _typed_behind(binder, binders)
+        if type_ is not None and domain is None and not _can_range_over(checker, type_, binder.name.span, behind):
             type_ = None
-        within = introduce(checker, binder.name, type_, "bound")
+        within = replace(introduce(checker, binder.name, type_, "bound"), typed_behind=behind)
         if domain is not None and packets is not None and has_order(domain) and speaks_of_order((*binders, *formulas)):
             placed = placed_element(binder.name, domain, None, packets)
             bounds.append(placed)
@@ -204,11 +205,30 @@ def _binder_type(
     return element, domain
 
 
-def _can_range_over(checker: Checker, type_: Type, span: Span) -> bool:
+def _typed_behind(binder: syntax.Binder, binders: Sequence[syntax.Binder]) -> str:
+    """The later name that the type of this one is written behind; empty where it has one of its own, or none."""
+    if binder.type is None:
+        return ""
+    last = [each.name.text for each in binders if each.type is binder.type][-1]
+    return "" if last == binder.name.text else last
+
+
+def shared_type(local: LocalName | None) -> tuple[str, ...]:
+    """A note on a name that has the type of a later one, which its writer may not have meant."""
+    return () if local is None else _of_a_later_name(local.typed_behind)
+
+
+def _of_a_later_name(behind: str) -> tuple[str, ...]:
+    said = f"its type is the one behind `{behind}`: a type is that of the names before it that have none, too"
+    return (said,) if behind else ()
+
+
+def _can_range_over(checker: Checker, type_: Type, span: Span, behind: str) -> bool:
     numbers = type_ == NAT and checker.vocabulary.place == "machine"
     if not isinstance(type_, Sort) and not numbers:
         fitting = "give it a domain (`x in e`)" if not checker.formal else "quantify over processes, messages or sorts"
-        checker.reporter.error("E0308", span, f"cannot quantify over all of `{type_}`", fitting)
+        said = f"cannot quantify over all of `{type_}`"
+        checker.reporter.error("E0308", span, said, fitting, *_of_a_later_name(behind))
         return False
     if type_ == MESSAGE and checker.vocabulary.place == "property" and not checker.vocabulary.sent:
         checker.reporter.error(

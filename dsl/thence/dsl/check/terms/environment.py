@@ -29,11 +29,15 @@ BUILT_IN_FUNCTIONS = ("max", "min", "some", "window")
 
 @record(frozen=True, slots=True)
 class LocalName:
-    """A parameter, `let`, `ref`, `for` or bound name; without a type where that could not be found out."""
+    """A parameter, `let`, `ref`, `for` or bound name; without a type where that could not be found out.
+
+    `typed_behind`: another name of the same quantifier, if the type is written behind that one only.
+    """
 
     type: Type | None
     span: Span
     kind: LocalKind
+    typed_behind: str = ""
 
 
 Locals: TypeAlias = Mapping[str, LocalName]

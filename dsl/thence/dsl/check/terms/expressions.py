@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 from thence.dsl import ir
-from thence.dsl.check.terms.binders import check_quantified
+from thence.dsl.check.terms.binders import check_quantified, shared_type
 from thence.dsl.check.terms.delivery import report_dst
 from thence.dsl.check.terms.environment import (
     UNKNOWN,
@@ -79,6 +79,7 @@ class ExpressionChecker:
             notes.append("the value in an option is `.value`, where it is not `none`")
         if expected == PROCESS:
             notes += self._role_for(expr)
+        notes += self._shared_type(expr)
         self.reporter.error("E0301", expr.span, f"this is {a(found.type)}, but {a(expected)} is expected", *notes)
         return None
 
@@ -188,6 +189,7 @@ class ExpressionChecker:
                 expr.name.span,
                 f"{a(target.type)} has no `{label}`",
                 *(_own_state(target, label, self.vocabulary) or _field_notes(target.type, label)),
+                *self._shared_type(expr.target),
             )
             return None
         if isinstance(target.type, Record):
@@ -279,6 +281,10 @@ class ExpressionChecker:
             return []
         return [f"a process that all processes know is a role: `role first: process = {expr.value}`"]
 
+    def _shared_type(self, expr: syntax.Expr) -> tuple[str, ...]:
+        """Where a bound name has the type of a later one, that it does."""
+        return shared_type(self.locals.get(expr.name)) if isinstance(expr, syntax.Variable) else ()
+
     def _pair(self, left: syntax.Expr, right: syntax.Expr, span: Span, what: str) -> tuple[ir.Expr, ir.Expr] | None:
         """Two expressions of one type; the one that tells its type is asked first."""
         swapped = isinstance(left, syntax.Nothing | syntax.Empty)
@@ -295,6 +301,7 @@ class ExpressionChecker:
                 f"{what} {a(one_type)} and {a(other_type)}",
                 "both sides have to be of one type",
                 *(note for side in (left, right) for note in self._role_for(side) if PROCESS in (one_type, other_type)),
+                *(note for side in (left, right) for note in self._shared_type(side)),
             )
             return None
         return (second, first) if swapped else (first, second)

@@ -11,7 +11,9 @@ left, and it is enabled, one of these is to be in flight:
 
 Packets of the first kind settle it when they arrive. Of the second kind there are finitely many for a message, all in
 flight at once when it is sent, so that at some moment between steps none is left. A step for which neither is possible
-is to be enabled never between steps: the protocol takes it at once. docs/explanation/liveness.md has the proof.
+is to be enabled never between steps: the protocol takes it at once. A step of the protocol may be several of the
+machine; so what the statement leads to must be true in no state of the machine, also inside a step, where the message
+is not delivered. docs/explanation/liveness.md has the proof.
 
 Where packets may be lost, that one is in flight says nothing. Then a step is enabled never between steps, or comes
 about by what timers send again, see NOTE(sent again). Where nothing is lost, that is tried of the steps that are left.
@@ -29,6 +31,7 @@ from thence.dsl.ir.types import MESSAGE
 from thence.proofs.logic.formula import FALSE, Unsupported, conj, disj, equal, exists, holds, local, negation
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
+from thence.proofs.machine.obligations import signature_of
 from thence.proofs.machine.steps.leads_to import Pursuit, Step, pursuit
 from thence.proofs.refinement.carrying.ending import ends
 from thence.proofs.refinement.carrying.sent_again import Waiting, Way, is_fixed, limits, obligations_of, ways
@@ -48,6 +51,8 @@ from thence.spec.verdict import Verdict
 from thence.spec.words import counted
 
 _ON_ITS_WAY = "is on its way"
+
+_ONLY_THEN = "is true only when the message is delivered"
 
 _LOOPS_END = "each loop comes to its end"
 
@@ -110,8 +115,11 @@ def _between_steps(link: ir.Link, obligation: Obligation, reader: Reader) -> Fai
     """The failure of an obligation about a state between steps, with the values of the statement's names."""
     about = {name.rstrip("'"): value for name, value in constants(link, obligation, reader).items()}
     given = ", ".join(f"{name} = {value}" for name, value in about.items())
-    is_step = obligation.goal.name.endswith(_ON_ITS_WAY)
-    what = "it is enabled, and no packet in flight brings it about" if is_step else "it is not pending"
+    what = "it is not pending"
+    if obligation.goal.name.endswith(_ON_ITS_WAY):
+        what = "it is enabled, and no packet in flight brings it about"
+    elif obligation.name.endswith(_ONLY_THEN):
+        what = "what it leads to is true, and the message is not delivered"
     said = f"where {given}, {what}" if given else what
     return replace(failure_of(link, Claimed(obligation), reader), step="", false=(said,))
 
@@ -132,7 +140,7 @@ def progress_obligations(
         raise Unsupported("packets may be lost, and under weak fairness what is sent again and again need not arrive")
     facts = facts_between_steps(link, known)
     claim = _statement(link)
-    found, by = [_undelivered_is_pending(link, claim, facts)], list[str]()
+    found, by = [_undelivered_is_pending(link, claim, facts), *_true_when_delivered(link, claim, known)], list[str]()
     for step in claim.steps:
         waiting = Waiting(link, claim, step, facts, known)
         at_once = _on_its_way(waiting)
@@ -197,6 +205,24 @@ def _undelivered_is_pending(link: ir.Link, claim: Pursuit, facts: Facts) -> Obli
     undelivered = conj((*there, negation(holds("delivered", message, *rest))))
     known = (*facts.known, ir.NamedFormula("sent and not delivered", undelivered))
     return facts.make(f"{claim.name} is pending while a message is not delivered", known, claim.pending)
+
+
+def _true_when_delivered(link: ir.Link, claim: Pursuit, known: tuple[ir.NamedFormula, ...]) -> Iterator[Obligation]:
+    """What the statement leads to is true in no state of the machine in which the message is not delivered.
+
+    So it is not true inside a step either, and the statement stays pending from step to step of the machine, not only
+    between those of the protocol. Nothing is to be shown where it says just that the message is delivered.
+    """
+    delivered = holds("delivered", *map(local, claim.parameters))
+    if claim.goal != delivered:
+        machine = link.machine
+        yield Obligation(
+            f"{claim.name} {_ONLY_THEN}",
+            signature_of(machine),
+            (*machine.axioms, *known, ir.NamedFormula("true", claim.goal)),
+            ir.NamedFormula("delivered", delivered),
+            claim.parameters,
+        )
 
 
 def _on_its_way(waiting: Waiting) -> Obligation:

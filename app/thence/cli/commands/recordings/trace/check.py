@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Optional
 
@@ -148,7 +149,7 @@ def _followed(session: Session, path: str) -> Output:
 def _several(found: Recordings, verbosity: int) -> Output:
     """The recordings with something wrong, or all of a few; how many there are of each kind."""
     whole = verbosity > 0 or len(found) <= FEW
-    lines = [_line(result) for result in found if whole or not result.expected]
+    lines = _advised_once([result for result in found if whole or not result.expected])
     fine = sum(result.expected for result in found)
     if not whole and fine:
         lines.append(f"{fine:,} of {found.files:,} files: nothing is wrong; -v shows each")
@@ -160,6 +161,18 @@ def _several(found: Recordings, verbosity: int) -> Output:
     text = "\n".join(lines) + "\n"
     fields = {"complete": found.complete}
     return Output(found.statements, text=text, fields=fields, exit=found.exit_code, table=False)
+
+
+def _advised_once(found: Sequence[Recording]) -> list[str]:
+    """The lines of recordings; of those that cannot be read, the last sentence of several stands behind the last."""
+    lines = [_line(result) for result in found]
+    unread = [at for at, result in enumerate(found) if "causal" not in result.facts]
+    last = {lines[at].rpartition(". ")[2]: at for at in unread}
+    for at in unread:
+        said, stop, advice = lines[at].rpartition(". ")
+        if stop and last[advice] != at:
+            lines[at] = said
+    return lines
 
 
 def _single(result: Recording, against: str | None, svg: str | None) -> Output:
