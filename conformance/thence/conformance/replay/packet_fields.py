@@ -204,7 +204,7 @@ def difference(ours: Fields, theirs: object, compared: set[str]) -> tuple[Field,
     return None
 
 
-def exact_form(value: object) -> bytes:
+def exact_form(value: Any) -> bytes:
     """The exact form of a value that is made of numbers, texts, lists, tuples, sets and dictionaries of Python alone;
     empty for any other.
 
