@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.finished_run import FinishedRun, UnderWay
 from thence.spec.happens_before import HappensBefore
 from thence.spec.judgement import FEWEST_CHAINS, KEPT_MISSING, judge
 from thence.spec.oracle import Finding, Oracle
@@ -139,6 +140,38 @@ def test_counts_are_exact_where_findings_are_not_kept(monkeypatch: pytest.Monkey
         assert len(judgement.gaps) == min(3, gaps)
         kept += len(pairs) > 100
     assert kept > 5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_told_changes_nothing_of_what_is_counted(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queues are let go of once nothing is told; counts, and findings of other kinds, are as if all was told."""
+    random, let_go = Random(seed), [0, 0]
+    plainly, put = FinishedRun._untold, FinishedRun._put
+
+    def counted(run: FinishedRun, overtakers: int, before: int) -> int:
+        let_go[0] += overtakers != before
+        return plainly(run, overtakers, before)
+
+    def counted_put(run: FinishedRun, record: UnderWay, mask: int) -> None:
+        let_go[1] += bool(mask)
+        put(run, record, mask)
+
+    monkeypatch.setattr(FinishedRun, "_untold", counted)
+    monkeypatch.setattr(FinishedRun, "_put", counted_put)
+    for _ in range(40):
+        execution, kept = random_execution(random, 400), random.choice((1, 2, 5))
+        whole = judge(execution)
+        with monkeypatch.context() as patched:
+            patched.setattr("thence.spec.judgement.KEPT", kept)
+            some = judge(execution)
+        counts = ("causal", "fifo", "stuck", "duplicate", "sends", "deliveries", "violating_deliveries",
+                  "violating_pairs", "undelivered_count", "withheld_count", "phantom_count")  # fmt: skip
+        for name in counts:
+            assert getattr(some, name) == getattr(whole, name), name
+        for name in ("violations", "gaps", "duplicates", "phantoms", "undelivered"):
+            assert getattr(some, name) == getattr(whole, name)[:kept], name
+    assert let_go[0] > 5
+    assert let_go[1] > 5
 
 
 def test_a_message_to_the_same_destination_by_two_routes_is_one_message() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
 from thence.spec.judgement import judge
-from thence.spec.packed_events import Names, PackedEvents, SentTwice
+from thence.spec.packed_events import Names, PackedEvents, SentTwice, concerning
 from thence.spec.trace import Trace, TraceError, read_trace, write_trace
 
 
@@ -55,6 +55,18 @@ def test_read_and_packed_events_are_the_same_and_are_judged_the_same(tmp_path: P
         assert [read.events[index] for index in range(len(read.events))] == list(execution.events)
         assert read.events[1:-1] == execution.events[1:-1]
         assert judge(read) == judge(execution)
+        names = [event.message for event in execution.events if isinstance(event, Send)]
+        some = {*random.sample(names, min(3, len(names))), "none"}
+        there = [*enumerate(execution.events)]
+        wanted = [(at, event) for at, event in there if not isinstance(event, Input) and event.message in some]
+        assert [*concerning(read.events, some)] == [*concerning(execution.events, some)] == wanted
+
+
+def test_events_of_a_message_that_are_in_no_column_concern_it() -> None:
+    events = (Send(0, "a", (1,)), Input(0, "a", ()), Receive(1, "a", 7), Deliver(1, "a"), Send(5, "a", ()))
+    packed = PackedEvents.of(Execution(2, events))
+    assert len(packed.others) == 3
+    assert [*packed.concerning({"a"})] == [(at, event) for at, event in enumerate(events) if at != 1]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -128,19 +128,22 @@ class Awaited:
         Returns: how many messages come that are within the past, a vector of counts; whether one that comes is an
         earlier one of the sender; whether one that never comes is within the past.
         """
+        of_sender, first = self._numbers[sender], self._gone[sender]
+        late_from_sender = first < len(of_sender) and of_sender[first] < number
+        return self.late(past), late_from_sender, bool((past | self._guards) - self._first_lost & self._guards)
+
+    def late(self, past: int) -> int:
+        """How many messages come that are within this past."""
         numbers, gone, width, guards = self._numbers, self._gone, self._width, self._guards
         within = (past | guards) - self._last & guards  # the guards of the senders of whom all are within the past
         beyond = guards ^ within
         late = self._left
         if beyond.bit_count() > FEW:
             counts = self._unpack(past.to_bytes(self._vector_bytes, "little"))
-            late = sum(map(bisect_right, numbers, counts, gone)) - sum(gone)
-        else:
-            while beyond:
-                one = beyond.bit_length() // width - 1
-                beyond ^= 1 << one * width + width - 1
-                count = past >> one * width & (1 << width - 1) - 1
-                late -= len(numbers[one]) - bisect_right(numbers[one], count, gone[one])
-        of_sender, first = numbers[sender], gone[sender]
-        late_from_sender = first < len(of_sender) and of_sender[first] < number
-        return late, late_from_sender, bool((past | guards) - self._first_lost & guards)
+            return sum(map(bisect_right, numbers, counts, gone)) - sum(gone)
+        while beyond:
+            one = beyond.bit_length() // width - 1
+            beyond ^= 1 << one * width + width - 1
+            count = past >> one * width & (1 << width - 1) - 1
+            late -= len(numbers[one]) - bisect_right(numbers[one], count, gone[one])
+        return late

@@ -142,6 +142,7 @@ class FinishedRun:
         guards = ones << guard
         known = [0] * count
         pending, awaited, overtakers = self._pending, self._awaited, 0
+        untold = 0  # the processes whose queues are of no use any more, see `_untold`
         heads = [ones * nothing] * count  # of each queue the number of its first message
         empty = [(1 << count) - 1] * count  # of each sender the destinations whose queue is empty
         routes: list[dict[int, Route]] = [{} for _ in range(count)]
@@ -159,6 +160,20 @@ class FinishedRun:
                 record.undelivered ^= bit
                 logs[process].append(message)
                 sender, past, here = record.sender, record.past, known[process]
+                larger = ((here | guards) - past) & guards  # the guards of the fields where `here` is not less
+                if larger != guards:
+                    known[process] = past ^ ((here ^ past) & (larger - (larger >> guard)))
+                if untold & bit:
+                    one = awaited[process]
+                    one.delivered(sender, record.number)
+                    late = one.late(past)
+                    if late:
+                        self.violating_deliveries += 1
+                        self.violating_pairs += late
+                    if not record.undelivered:
+                        under_way[message] = None
+                        record.past = 0
+                    continue
                 queue = pending[process][sender]
                 before = queue.messages[0].number
                 after = queue.remove(record)
@@ -170,9 +185,6 @@ class FinishedRun:
                         empty[sender] |= bit
                 if overtakers & bit:
                     awaited[process].delivered(sender, record.number)
-                larger = ((here | guards) - past) & guards  # the guards of the fields where `here` is not less
-                if larger != guards:
-                    known[process] = past ^ ((here ^ past) & (larger - (larger >> guard)))
                 if ((past | guards) - heads[process]) & guards:
                     if not overtakers & bit:
                         overtakers |= bit
@@ -184,6 +196,8 @@ class FinishedRun:
                         self.fifo = self.fifo and not of_sender
                     if (late and self.tells_late) or (never and self.tells_never):
                         yield Fault("overtaking", index, process, message, past, late, of_sender, never)
+                    if not (self.tells_late or self.tells_never or self.fifo):
+                        untold = self._untold(overtakers, untold)
                 if not record.undelivered:
                     under_way[message] = None
                     record.past = 0  # it may still stand in a queue
@@ -205,9 +219,12 @@ class FinishedRun:
                 under_way.append(record if mask else None)
                 positions.append(len(log))
                 log.append(message)
-                for append in appends:
-                    append(record)
-                fresh = mask & empty[process]
+                if mask & untold:
+                    self._put(record, mask & ~untold)
+                else:
+                    for append in appends:
+                        append(record)
+                fresh = mask & empty[process] & ~untold
                 empty[process] ^= fresh
                 while fresh:
                     destination = fresh.bit_length() - 1
@@ -275,6 +292,23 @@ class FinishedRun:
                 if earlier.undelivered & bit:
                     (late if self._deliverers[earlier.message] & bit else never).append(earlier.message)
         return sorted(late), sorted(never)
+
+    def _untold(self, overtakers: int, before: int) -> int:
+        """The processes of which nothing is told any more, and little counted: those that overtook, once nobody asks
+        what is missing. What they await is known by numbers, and their queues are let go of."""
+        fresh = overtakers & ~before
+        while fresh:
+            process = fresh.bit_length() - 1
+            fresh ^= 1 << process
+            self._pending[process].clear()
+        return overtakers
+
+    def _put(self, record: UnderWay, mask: int) -> None:
+        """Put a message into the queues of these destinations, to which there is a route."""
+        while mask:
+            destination = mask.bit_length() - 1
+            mask ^= 1 << destination
+            self._pending[destination][record.sender].messages.append(record)
 
     def _begin_awaiting(self, process: int) -> None:
         """A process overtakes for the first time: messages to it are counted from now on."""

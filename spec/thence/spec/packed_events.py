@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import marshal
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, overload
 
-from thence.spec.events import Deliver, Event, Execution, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
 
 DELIVER: Final = 0
 SEND: Final = 1
@@ -274,8 +274,40 @@ class PackedEvents(Sequence[Event]):
             return Receive(process, self.names[number], source)
         return self.others[number]
 
+    def concerning(self, names: Collection[str]) -> Iterator[tuple[int, Event]]:
+        """The events of the messages with these names, each with its position, in order. No other event is made."""
+        wanted = {number: name for number, name in enumerate(self.names) if name in names}
+        places = [at for at, number in enumerate(self.numbers) if number in wanted and self.kinds[at] != OTHER]
+        if self.others:
+            of_others = [at for at, kind in enumerate(self.kinds) if kind == OTHER]
+            places = sorted([*places, *(at for at in of_others if _is_of(self.others[self.numbers[at]], names))])
+        arrivals = counted = 0
+        for at in places:
+            kind, process, number = self.kinds[at], self.places[at], self.numbers[at]
+            if kind == DELIVER:
+                yield at, Deliver(process, wanted[number])
+            elif kind == SEND:
+                yield at, Send(process, wanted[number], self.destinations[self.routes[number]])
+            elif kind == RECEIVE:
+                arrivals += self.kinds.count(RECEIVE, counted, at)
+                counted = at
+                yield at, Receive(process, wanted[number], self.sources[arrivals])
+            else:
+                yield at, self.others[number]
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PackedEvents | tuple) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:
         return hash(tuple(self))
+
+
+def concerning(events: Sequence[Event], names: Collection[str]) -> Iterator[tuple[int, Event]]:
+    """As `PackedEvents.concerning`, of any events."""
+    if isinstance(events, PackedEvents):
+        return events.concerning(names)
+    return ((at, event) for at, event in enumerate(events) if _is_of(event, names))
+
+
+def _is_of(event: Event, names: Collection[str]) -> bool:
+    return not isinstance(event, Input) and event.message in names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
@@ -15,7 +16,7 @@ from thence.conformance.cases.schedulers import SCHEDULERS
 from thence.conformance.conform.conform import settings_for
 from thence.conformance.harness.harness import run_scheduled
 from thence.conformance.implementations import SHIPPED
-from thence.conformance.replay.packet_fields import Differs, PacketFields
+from thence.conformance.replay.packet_fields import Differs, PacketFields, difference, exact_form
 from thence.conformance.replay.permissive import PermissiveReplay
 from thence.conformance.replay.plain_values import Incomparable, plain, stands_for
 from thence.conformance.replay.replay import Replay
@@ -246,6 +247,55 @@ def test_what_a_type_cannot_say_is_not_compared() -> None:
     theirs = (SimpleNamespace(a=None),)
     assert fields.paired(lambda _: fields.of(ours), (0,), theirs, ("x",), compared, free=False) == (0,)
     assert compared == set()
+
+
+def altered(random: Random, value: Any) -> Any:
+    """A value that is equal in Python, or close: true for 1, 1.0 for 1, a list for a tuple, one more."""
+    if type(value) in (int, bool):
+        return random.choice((value, value, int(value), bool(value), float(value), value + 1))
+    if type(value) in (list, tuple):
+        parts = [altered(random, part) for part in value]
+        return random.choice((tuple, list))(parts)
+    if type(value) is dict:
+        pairs = [(key, altered(random, part)) for key, part in value.items()]
+        random.shuffle(pairs)
+        return dict(pairs)
+    return value
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_value_that_need_not_be_read_again_is_judged_as_if_it_was(seed: int) -> None:
+    """NOTE(exact): a packet that has been compared before, against the same packet that never was."""
+    random, found, without = Random(seed), Counter[bool](), 0
+    for _ in range(40):
+        type_ = drawn_type(random)
+        kind = ir.PacketKind("K", (ir.Variable("a", type_),), None)
+        fields = PacketFields(replace(twins(), packets=(kind,)))
+        (value, own), (_, another) = drawn(random, type_), drawn(random, type_)
+        ours = Packet("K", 0, 1, (value,))
+        known = fields.of(ours)
+        for _ in range(30):
+            given = random.choice((own, altered(random, own), another))
+            theirs = SimpleNamespace(a=given) if random.random() < 0.7 else Foreign(0, "K", None, {"a": given})
+            compared, again = set[str](), set[str]()
+            without += bool(known.agreed and known.agreed[0] and known.agreed[0] == exact_form(given))
+            difference_ = difference(known, theirs, compared)
+            assert difference_ == difference(fields.of(ours), theirs, again)
+            assert compared == again
+            found[difference_ is None and bool(compared)] += 1
+    assert found[True] > 200 and found[False] > 100
+    assert without > 100
+
+
+def test_a_form_is_exact() -> None:
+    assert len({exact_form(value) for value in (1, True, 1.0, "1", (1,), [1], {1: 1}, {1: True}, frozenset({1}))}) == 9
+    assert exact_form(({"a": [1, None]},)) == exact_form(({"a": [1, None]},)) != b""
+
+    class Number(int):
+        pass
+
+    for value in (Pair(1, 2), SimpleNamespace(a=1), Number(1), [Number(1)], (Pair(1, 2),), object()):
+        assert exact_form(value) == b""
 
 
 def test_a_program_says_fields_in_one_place_only() -> None:

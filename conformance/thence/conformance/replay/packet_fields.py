@@ -21,6 +21,7 @@ sliding maps, and sorts of one's own.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -74,11 +75,17 @@ class Field(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """A packet of the protocol, its fields that can be compared, and their values in their plain form."""
+    """A packet of the protocol, its fields that can be compared, and their values in their plain form.
+
+    Attributes:
+        agreed: for each field a value of a subject that was read, and agreed, in its exact form; empty as long as there
+            is none, None where it has no such form. A value with the same form need not be read. NOTE(exact).
+    """
 
     packet: Packet
     each: tuple[Field, ...]
     values: tuple[Plain, ...]
+    agreed: list[bytes | None]
 
 
 class PacketFields:
@@ -107,10 +114,11 @@ class PacketFields:
         """The fields of a packet of the protocol that can be compared with a subject's."""
         fields, arguments = self._fields[packet.kind], packet.arguments
         try:
-            return Fields(packet, fields, tuple([field.form(arguments[field.position]) for field in fields]))
+            values = tuple([field.form(arguments[field.position]) for field in fields])
         except Incomparable:
             found = [(field, value) for field in fields for value in _comparable(field, arguments)]
-            return Fields(packet, tuple([field for field, _ in found]), tuple([value for _, value in found]))
+            fields, values = tuple([field for field, _ in found]), tuple([value for _, value in found])
+        return Fields(packet, fields, values, [b""] * len(fields))
 
     def paired(
         self,
@@ -168,7 +176,8 @@ def difference(ours: Fields, theirs: object, compared: set[str]) -> tuple[Field,
         compared: gets the names of the fields that could be compared.
     """
     foreign = isinstance(theirs, Foreign)
-    for field, value in zip(ours.each, ours.values, strict=True):
+    agreed = ours.agreed
+    for at, (field, value) in enumerate(zip(ours.each, ours.values, strict=True)):
         name, whole_name, same, read, _, _, _ = field
         try:
             given = attribute(theirs, name) if foreign else getattr(theirs, name, MISSING)
@@ -179,6 +188,10 @@ def difference(ours: Fields, theirs: object, compared: set[str]) -> tuple[Field,
             if given != value:
                 return field, given
         elif given is not MISSING:
+            known = agreed[at]
+            if known and known == exact_form(given):
+                compared.add(whole_name)
+                continue
             try:
                 agree = read(given) == value
             except Incomparable:
@@ -186,7 +199,22 @@ def difference(ours: Fields, theirs: object, compared: set[str]) -> tuple[Field,
             compared.add(whole_name)
             if not agree:
                 return field, given
+            if known is not None:
+                agreed[at] = exact_form(given) or None
     return None
+
+
+def exact_form(value: Any) -> bytes:
+    """The exact form of a value that is made of numbers, texts, lists, tuples, sets and dictionaries of Python alone;
+    empty for any other.
+
+    NOTE(exact): values with the same form have the same types all the way down, so that they are read alike: 1 and true
+    are equal in Python, and differ here. Equal values may differ in form, by the order of a dictionary or a set.
+    """
+    try:
+        return marshal.dumps(value, 0)
+    except ValueError:
+        return b""
 
 
 def _comparable(field: Field, arguments: Sequence[Any]) -> tuple[Plain, ...]:

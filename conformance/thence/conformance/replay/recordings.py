@@ -51,7 +51,9 @@ def _judged(name: str, reader: Callable[[], Trace], against: ReferenceProtocol |
     judgement = judge(trace.execution)
     result = _by_the_oracle(name, trace, judgement) if against is None else against.judged(name, trace, judgement)
     delivers = result.facts["detail"]["deliveries"] > 0
-    taken = {event.name for event in trace.execution.events if isinstance(event, Input)}
+    taken: set[str] = set()
+    if against is not None:
+        taken = {event.name for event in trace.execution.events if isinstance(event, Input)}
     refusable = against is not None and not against.guarded.isdisjoint(taken)
     unknown = why_no_verdict(trace.header, happened=refusable or delivers)
     if result.verdict is Verdict.TESTED and unknown is not None:

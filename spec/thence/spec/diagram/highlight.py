@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from thence.spec.diagram.names import label_of
-from thence.spec.events import Deliver, Event, Execution, Input, Receive, Send
+from thence.spec.events import Deliver, Event, Execution, Receive, Send
 from thence.spec.oracle import Finding
+from thence.spec.packed_events import concerning
 
 MOST_DRAWN: Final = 200
 """Events of the longest run with a finding that is drawn whole: nobody finds a message in more."""
@@ -96,14 +97,13 @@ def focus(execution: Execution, highlight: Highlight) -> tuple[Execution, Highli
     events: list[Event] = []
     steps: list[int] = []
     index: int | None = None
-    senders = {e.message: e.process for e in execution.events if isinstance(e, Send) and e.message in wanted}
+    theirs = [*concerning(execution.events, wanted)]
+    senders = {event.message: event.process for _, event in theirs if isinstance(event, Send)}
     # A chain message matters where it is delivered to the sender of the next one, and at the process of the finding.
     places = {(name, senders[after]) for name, after in pairwise(highlight.chain)} | {
         (name, highlight.process) for name in wanted
     }
-    for position, event in enumerate(execution.events):
-        if isinstance(event, Input) or event.message not in wanted:
-            continue
+    for position, event in theirs:
         step = execution.steps[position] if execution.steps else 0
         match event:
             case Send(process, message, destinations):
