@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
+from thence.proofs.infer.links.denying import denied
 from thence.proofs.logic.mentions import Mentioned
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import Written, smt_text
@@ -244,10 +245,22 @@ class Resting:
         So a proof brings in another clause only where it has to: each one has to be kept, too, and few hypotheses make
         short proofs.
         """
-        done = dict(zip(numbers, self._asked_with(numbers, self.used | self._first, LITTLE_MS), strict=True))
+        few = self.used | self._first
+        done = dict(zip(numbers, self._asked_with(numbers, few, LITTLE_MS), strict=True))
         left = [at for at in numbers if not done[at].proved]
+        settled: set[int] = set()
+        for at in left:
+            found = denied(self._session, self._with(self._obligation(at), self._names), self._clause, few)
+            if found.done is not None and found.done.proved:
+                done[at] = found.done
+                few |= found.chosen
+            if found.is_open:
+                settled.add(at)
+                if not self._owners[at]:
+                    return [done[at] for at in numbers]
+        left = [at for at in left if not done[at].proved and at not in settled]
         done |= zip(left, self._asked_with(left, self._names, LIMIT_MS), strict=True)
-        for at in numbers:
+        for at in left:
             if not done[at].proved and not self._owners[at]:
                 (done[at],) = self._session.within(PATIENT_MS).discharge([done[at].obligation])
                 if not done[at].proved:
