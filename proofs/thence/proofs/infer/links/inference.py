@@ -38,6 +38,7 @@ from thence.proofs.infer.links.rows import IS_ZERO, Rows, rows_of
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.several import several_facts
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
+from thence.proofs.infer.links.wider import wider_facts
 from thence.proofs.infer.naming import free_name
 from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.links.witness import says_nothing
@@ -376,6 +377,7 @@ class _Search:
             proposed = numbers_of_processes(
                 self.link, lambda prefix, facts, numbers: self._rows(prefix, facts, samples, numbers)
             )
+            proposed += wider_facts(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
-from thence.proofs.infer.links.denying import denied
+from thence.proofs.infer.links.denying import Denial, denied
 from thence.proofs.logic.mentions import Mentioned
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import Written, smt_text
@@ -30,6 +30,9 @@ IMPLIED = Choice(0.5, 3, 50)
 
 PATIENT_MS = 3_000
 """Time limit of each solver for what has to be shown without any clause."""
+
+PATIENT_TIMES = 8
+"""For so many obligations of clauses a proof is waited for as long, where no small state denies them."""
 
 HASTY_MS = 150
 """Time limit of the first solver where it is tried to do without a clause."""
@@ -124,7 +127,7 @@ def used_in(session: ProofSession, done: Sequence[Discharge]) -> list[frozenset[
         elif positions := core_positions(each.obligation, _core_of(each)):
             found[at] = frozenset(each.obligation.hypotheses[position].name for position in positions)
     left, written = [at for at in range(len(done)) if at not in found], Written()
-    limit_ms, seed = min(PATIENT_MS, session.options.timeout_ms), session.options.seed
+    limit_ms, seed = min(LIMIT_MS, session.options.timeout_ms), session.options.seed
     texts = [smt_text(done[at].obligation, named=True, written=written) for at in left]
     asked = [
         Check.within(done[at].prover, text, limit_ms, seed, core="first") for at, text in zip(left, texts, strict=True)
@@ -171,6 +174,7 @@ class Resting:
         self.dropped: set[str] = set()
         self._implied = dict(implied)
         self._uses: dict[int, frozenset[str]] = {}
+        self._patience = PATIENT_TIMES
 
     def settle(self) -> None:
         """Asks until all that is needed is proved, or something is open."""
@@ -222,8 +226,14 @@ class Resting:
 
     def _learn(self, proved: Mapping[int, Discharge]) -> None:
         """What these proofs use."""
-        for at, names in zip(proved, used_in(self._session, list(proved.values())), strict=True):
+        about_clauses = {at: each for at, each in proved.items() if self._clauses_of(each.obligation)}
+        self._uses |= dict.fromkeys(proved.keys() - about_clauses.keys(), frozenset())
+        for at, names in zip(about_clauses, used_in(self._session, list(about_clauses.values())), strict=True):
             self._uses[at] = frozenset(self._clause(name) for name in names) - {""}
+
+    def _clauses_of(self, obligation: Obligation) -> frozenset[str]:
+        """The clauses among the hypotheses."""
+        return frozenset(self._clause(each.name) for each in obligation.hypotheses) - {""}
 
     def _needed(self) -> frozenset[str]:
         """The link itself, under "", and the clauses that the proofs so far rest on."""
@@ -247,25 +257,37 @@ class Resting:
         """
         few = self.used | self._first
         done = dict(zip(numbers, self._asked_with(numbers, few, LITTLE_MS), strict=True))
-        left = [at for at in numbers if not done[at].proved]
-        settled: set[int] = set()
-        for at in left:
-            found = denied(self._session, self._with(self._obligation(at), self._names), self._clause, few)
+        left: list[int] = []
+        for at in [at for at in numbers if not done[at].proved]:
+            found = self._denied(at, few)
             if found.done is not None and found.done.proved:
                 done[at] = found.done
                 few |= found.chosen
-            if found.is_open:
-                settled.add(at)
-                if not self._owners[at]:
-                    return [done[at] for at in numbers]
-        left = [at for at in left if not done[at].proved and at not in settled]
+            elif not found.is_open:
+                left.append(at)
+            elif not self._owners[at]:
+                return [done[at] for at in numbers]  # one that is open is enough to know that more clauses are needed
         done |= zip(left, self._asked_with(left, self._names, LIMIT_MS), strict=True)
         for at in left:
             if not done[at].proved and not self._owners[at]:
                 (done[at],) = self._session.within(PATIENT_MS).discharge([done[at].obligation])
                 if not done[at].proved:
-                    break  # one that is open is enough to know that more clauses are needed
+                    break
         return [done[at] for at in numbers]
+
+    def _denied(self, number: int, few: frozenset[str]) -> Denial:
+        """What became of an obligation with the clauses that deny the states in which it fails.
+
+        Where these deny all small states, it is worth waiting for a proof; for a few obligations of clauses, too.
+        """
+        owned = bool(self._owners[number])
+        found = denied(self._session, self._with(self._obligation(number), self._names), self._clause, few)
+        if found.done is None or found.done.proved or (owned and not self._patience):
+            return found
+        self._patience -= owned
+        patient = self._session.within(PATIENT_MS)
+        (done,) = patient.discharge([found.done.obligation], look_for_models=False, groups=[""])
+        return replace(found, done=done)
 
     def _asked_with(self, numbers: Sequence[int], names: frozenset[str], limit_ms: int) -> Sequence[Discharge]:
         """What the first solver says of the obligations with these clauses as hypotheses."""
