@@ -1,9 +1,9 @@
 """Clauses chosen for an obligation by the states in which it fails.
 
-An obligation that does not follow from a few clauses is false in some small state. Of all clauses that are left, one that
-is false there *denies* this state. It is taken, the next state is looked for, and so on: a proof needs no other clauses
-than those that deny something, however many there are. A state that no clause denies says that none of them is enough.
-To find a state takes some hundredths of a second, less than to ask a solver about all clauses.
+An obligation that does not follow from a few clauses fails in some state. A clause that is false there *denies* this
+state. The first such clause is taken, the next state is looked for, and so on, until no small state is left: so a proof
+rests on few clauses, however many there are. A state that no clause denies says that all of them are not enough. To find
+a state takes some hundredths of a second, less than to ask a solver about all clauses.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ class Denial:
     is_open: bool = False
 
 
-def denied(
-    session: ProofSession, whole: Obligation, clause_of: Callable[[str], str], kept: Collection[str]
-) -> Denial:
+def denied(session: ProofSession, whole: Obligation, clause_of: Callable[[str], str], kept: Collection[str]) -> Denial:
     """The obligation with the clauses `kept` and those that deny the states in which it would fail.
 
     Args:

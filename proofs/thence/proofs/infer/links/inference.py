@@ -38,7 +38,7 @@ from thence.proofs.infer.links.rows import IS_ZERO, Rows, rows_of
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.several import several_facts
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
-from thence.proofs.infer.links.wider import wider_facts
+from thence.proofs.infer.links.wider import own_entries, wider_facts
 from thence.proofs.infer.naming import free_name
 from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.links.witness import says_nothing
@@ -378,6 +378,7 @@ class _Search:
                 self.link, lambda prefix, facts, numbers: self._rows(prefix, facts, samples, numbers)
             )
             proposed += wider_facts(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
+            proposed += tuple(own_entries(self.link))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]

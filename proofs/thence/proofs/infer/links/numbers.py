@@ -41,13 +41,17 @@ def numbers_of_processes(link: ir.Link, told: Told) -> tuple[Candidate, ...]:
     numbers = [*own, *_flying(link, atoms, (one,))]
     found = _counts(atoms, (one, other), each_one, own, told)
     found += _sums("sum", each_one, told(each_one, (), numbers), numbers)
-    between = [*_numbers_of(atoms, (one, other)), *_flying(link, atoms, (one, other)), *_flying(link, atoms, (other, one))]
+    between = [
+        *_numbers_of(atoms, (one, other)),
+        *_flying(link, atoms, (one, other)),
+        *_flying(link, atoms, (other, one)),
+    ]
     found += _sums("sum_between", each_two, told(each_two, (), between), between)
     return each_once(found)
 
 
 def _numbers_of(atoms: Atoms, processes: Sequence[str]) -> Iterator[str]:
-    """The numbers of a process, or those of two: variables, entries, how many elements a queue has, and the machine's."""
+    """The numbers of a process, or of two: variables, entries, sizes of queues, and the machine's functions."""
     terms = [Term(each, PROCESS) for each in processes]
     ways = list(permutations(processes))
     for variable in atoms.link.protocol.state:

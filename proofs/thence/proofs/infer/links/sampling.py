@@ -96,8 +96,7 @@ class LinkSamples:
         return frozenset(left)
 
     def seen(self, formula: ir.Expr, check: Callable[[], None]) -> frozenset[tuple[int, ...]] | None:
-        """The rows of facts, and of numbers, that a formula gives to `SEEN` in all states; None where one of them has no
-        value."""
+        """The rows of facts and numbers that a formula gives to `SEEN` in all states; None where one has no value."""
         rows: set[tuple[int, ...]] = set()
 
         def record(*facts: int) -> bool:

@@ -257,37 +257,38 @@ class Resting:
         """
         few = self.used | self._first
         done = dict(zip(numbers, self._asked_with(numbers, few, LITTLE_MS), strict=True))
-        left: list[int] = []
+        left: dict[int, Denial] = {}
         for at in [at for at in numbers if not done[at].proved]:
-            found = self._denied(at, few)
+            whole = self._with(self._obligation(at), self._names)
+            found = denied(self._session, whole, self._clause, few)
             if found.done is not None and found.done.proved:
                 done[at] = found.done
                 few |= found.chosen
             elif not found.is_open:
-                left.append(at)
+                left[at] = found
             elif not self._owners[at]:
                 return [done[at] for at in numbers]  # one that is open is enough to know that more clauses are needed
-        done |= zip(left, self._asked_with(left, self._names, LIMIT_MS), strict=True)
-        for at in left:
-            if not done[at].proved and not self._owners[at]:
-                (done[at],) = self._session.within(PATIENT_MS).discharge([done[at].obligation])
-                if not done[at].proved:
+        done |= zip(left, self._asked_with(list(left), self._names, LIMIT_MS), strict=True)
+        for at, found in left.items():
+            if not done[at].proved:
+                done[at] = self._patiently(at, found, done[at])
+                if not done[at].proved and not self._owners[at]:
                     break
         return [done[at] for at in numbers]
 
-    def _denied(self, number: int, few: frozenset[str]) -> Denial:
-        """What became of an obligation with the clauses that deny the states in which it fails.
+    def _patiently(self, number: int, denial: Denial, asked: Discharge) -> Discharge:
+        """What becomes of an obligation, of which nothing is known so far, if it is waited for.
 
-        Where these deny all small states, it is worth waiting for a proof; for a few obligations of clauses, too.
+        A few clauses that deny all small states are likely to be enough. A clause is waited for only a few times.
         """
-        owned = bool(self._owners[number])
-        found = denied(self._session, self._with(self._obligation(number), self._names), self._clause, few)
-        if found.done is None or found.done.proved or (owned and not self._patience):
-            return found
-        self._patience -= owned
+        if self._owners[number]:
+            if denial.done is None or not self._patience:
+                return asked
+            self._patience -= 1
         patient = self._session.within(PATIENT_MS)
-        (done,) = patient.discharge([found.done.obligation], look_for_models=False, groups=[""])
-        return replace(found, done=done)
+        few = asked.obligation if denial.done is None else denial.done.obligation
+        (done,) = patient.discharge([few], look_for_models=False, groups=[""])
+        return done
 
     def _asked_with(self, numbers: Sequence[int], names: frozenset[str], limit_ms: int) -> Sequence[Discharge]:
         """What the first solver says of the obligations with these clauses as hypotheses."""

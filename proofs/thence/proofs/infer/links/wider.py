@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 from thence.dsl import ir
-from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS, Collection, Map, Type
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Collection, Map, Type
 from thence.proofs.infer.links.atoms import Atoms, atoms_of
 from thence.proofs.infer.links.candidates import Candidate, each_once
 from thence.proofs.infer.links.rows import Rows
-from thence.proofs.infer.links.scenes import Scene, Term, fields, scenes
+from thence.proofs.infer.links.scenes import Scene, Term, fields, scenes, words_of
 from thence.proofs.infer.links.several import clauses_of, is_positive, steering
 
 MOST_FACTS = 14
@@ -25,7 +25,8 @@ MOST_FACTS = 14
 
 def wider_facts(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -> tuple[Candidate, ...]:
     """The clauses of wider scenes that are true in all rows, in each scene those first for which most rows speak."""
-    whole, found = atoms_of(link), list[Candidate]()
+    whole = atoms_of(link)
+    found: list[Candidate] = []
     if link.machine.delivery == "off":
         return ()
     wanted = steering(link.machine)
@@ -35,6 +36,34 @@ def wider_facts(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -> tu
         facts = [each for each in said if is_positive(each)]
         found += clauses_of(scene, facts, there, rows, 4 if len(facts) <= MOST_FACTS else 3)
     return each_once(found)
+
+
+def own_entries(link: ir.Link) -> Iterator[Candidate]:
+    """The order of a packet's number and the entry of its sender, or receiver, for itself; of two processes' entries.
+
+    `forall NULL(c) from p to q in flight. c <= last@p[p]`, and `forall p, q: process. last@p[q] <= last@q[q]`.
+    """
+    words = words_of(link)
+    one = words.fresh(PROCESS, ())
+    other = words.fresh(PROCESS, (one,))
+    names = [each.name for each in link.protocol.state if each.type == Map(PROCESS, NAT)]
+    for name in names:
+        entries = [f"{name}@{a}[{b}]" for a in (one, other) for b in (one, other)]
+        for smaller, larger in permutations(entries, 2):
+            yield Candidate(name, f"forall {one}, {other}: process. ", f"{smaller} <= {larger}")
+        for scene in scenes(link):
+            ends = [each.text for each in scene.of(PROCESS) if each.text.isidentifier()]
+            for number, end in product(scene.of(NAT), ends):
+                entry = f"{name}@{end}[{end}]"
+                if "@" not in number.text:
+                    yield from (
+                        Candidate(scene.label, scene.prefix, said)
+                        for said in (
+                            f"{number.text} <= {entry}",
+                            f"{number.text} < {entry}",
+                            f"{entry} < {number.text}",
+                        )
+                    )
 
 
 def _wider(link: ir.Link, atoms: Atoms) -> Iterator[tuple[Scene, tuple[str, ...]]]:
