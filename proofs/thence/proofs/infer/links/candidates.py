@@ -63,7 +63,8 @@ class Candidate:
     def says_more_than(self, other: Candidate) -> bool:
         if (self.label, self.prefix) != (other.label, other.prefix):
             return False
-        return bool(other.facts < self.facts or (self.choices and self.choices < other.choices))
+        more_facts = bool(other.facts) and other.facts < self.facts
+        return more_facts or (bool(self.choices) and self.choices < other.choices)
 
 
 def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:

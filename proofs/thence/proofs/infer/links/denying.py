@@ -1,9 +1,9 @@
 """Clauses chosen for an obligation by the states in which it fails.
 
 An obligation that does not follow from a few clauses fails in some state. A clause that is false there *denies* this
-state. The first such clause is taken, the next state is looked for, and so on, until no small state is left: so a proof
-rests on few clauses, however many there are. A state that no clause denies says that all of them are not enough. To find
-a state takes some hundredths of a second, less than to ask a solver about all clauses.
+state. The first such clause is taken, the next state is looked for, and so on, until no small state is left: a proof
+rests on few clauses, however many there are. A state that no clause denies says that all of them are not enough. To
+find a state takes some hundredths of a second, less than to ask a solver about all clauses.
 """
 
 from __future__ import annotations
