@@ -287,8 +287,11 @@ class Resting:
             self._patience -= 1
         patient = self._session.within(PATIENT_MS)
         few = asked.obligation if denial.done is None else denial.done.obligation
-        (done,) = patient.discharge([few], look_for_models=False, groups=[""])
-        return done
+        for each in (few,) if self._owners[number] or few is asked.obligation else (few, asked.obligation):
+            (asked,) = patient.discharge([each], look_for_models=False, groups=[""])
+            if asked.proved:
+                break
+        return asked
 
     def _asked_with(self, numbers: Sequence[int], names: frozenset[str], limit_ms: int) -> Sequence[Discharge]:
         """What the first solver says of the obligations with these clauses as hypotheses."""
