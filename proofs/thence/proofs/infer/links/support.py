@@ -40,6 +40,9 @@ HASTY_MS = 150
 LITTLE_MS = 75
 """Time limit of the first solver for the question whether the clauses that proofs rest on so far are enough."""
 
+MOST_BROUGHT = 12
+"""A proof from all clauses, found at once, may bring in so many: of more, few are chosen by states."""
+
 OF_SELF = " of self"
 """How the names of facts end that say of the process of a step what a clause says of all."""
 
@@ -258,23 +261,35 @@ class Resting:
         few = self.used | self._first
         done = dict(zip(numbers, self._asked_with(numbers, few, LITTLE_MS), strict=True))
         left: dict[int, Denial] = {}
-        for at in [at for at in numbers if not done[at].proved]:
+        rest = [at for at in numbers if not done[at].proved]
+        for at, found in zip(rest, self._asked_with(rest, self._names, LITTLE_MS), strict=True):
+            brought = self._core(found)
+            if found.proved and brought and len(brought - few) <= MOST_BROUGHT:
+                done[at] = found
+                few |= brought
+        for at in [at for at in rest if not done[at].proved]:
             whole = self._with(self._obligation(at), self._names)
-            found = denied(self._session, whole, self._clause, few)
-            if found.done is not None and found.done.proved:
-                done[at] = found.done
-                few |= found.chosen
-            elif not found.is_open:
-                left[at] = found
+            denial = denied(self._session, whole, self._clause, few)
+            if denial.done is not None and denial.done.proved:
+                done[at] = denial.done
+                few |= denial.chosen
+            elif not denial.is_open:
+                left[at] = denial
             elif not self._owners[at]:
                 return [done[at] for at in numbers]  # one that is open is enough to know that more clauses are needed
         done |= zip(left, self._asked_with(list(left), self._names, LIMIT_MS), strict=True)
-        for at, found in left.items():
+        for at, denial in left.items():
             if not done[at].proved:
-                done[at] = self._patiently(at, found, done[at])
+                done[at] = self._patiently(at, denial, done[at])
                 if not done[at].proved and not self._owners[at]:
                     break
         return [done[at] for at in numbers]
+
+    def _core(self, done: Discharge) -> frozenset[str]:
+        """The clauses that a proof uses, where the solver said so; else none."""
+        hypotheses = done.obligation.hypotheses
+        used = (hypotheses[at].name for at in core_positions(done.obligation, _core_of(done)))
+        return frozenset(self._clause(name) for name in used) - {""}
 
     def _patiently(self, number: int, denial: Denial, asked: Discharge) -> Discharge:
         """What becomes of an obligation, of which nothing is known so far, if it is waited for.
