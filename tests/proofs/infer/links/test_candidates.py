@@ -62,6 +62,8 @@ def test_fewer_choices_say_more_and_more_facts_do() -> None:
     assert few.says_more_than(many) and not many.says_more_than(few) and not few.says_more_than(few)
     weak, strong = (Candidate("", "", "", facts=frozenset(each)) for each in ("a", "ab"))
     assert strong.says_more_than(weak) and not weak.says_more_than(strong) and not few.says_more_than(weak)
+    plain = Candidate("", "", "c <= quiet(p)")
+    assert not strong.says_more_than(plain) and not few.says_more_than(plain) and not plain.says_more_than(strong)
 
 
 def told(link: ir.Link) -> tuple[LinkSamples, Callable[[str, Sequence[str]], Rows]]:

@@ -84,3 +84,24 @@ def test_a_false_link_ends_in_a_run() -> None:
             found = infer_link(ProofSession(pool, options), false, Limits(60.0), lambda _doing: None)
         assert found.refuted is not None and "this run breaks the link after 5 steps" in found.refuted.text
         assert not found.proved and found.kept is None
+
+
+@pytest.mark.long
+def test_counts_and_clauses_that_states_choose_prove_a_link() -> None:
+    """All eleven invariants are hidden. Of the protocol's mutants that are no such machine, none is proved."""
+    specification = load("ricart_agrawala").specification
+    assert specification is not None
+    (link,) = specification.links
+    bare, options = without_invariants(link, ("all",)), Options()
+    with solver_pool(options) as pool:
+        found = infer_link(ProofSession(pool, options), bare, Limits(120.0), lambda _doing: None)
+    assert found.proved and any("count q: process. asked(p, q)" in each.text for each in found.conjuncts)
+    wrong = {each.name: each.mutated for each in specification.mutants}
+    for name in ("no_ties", "deaf", "only_inside", "unfair"):
+        protocol = wrong[name]
+        assert isinstance(protocol, ir.Protocol)
+        with solver_pool(options) as pool:
+            false = infer_link(
+                ProofSession(pool, options), replace(bare, protocol=protocol), Limits(60.0), lambda _doing: None
+            )
+        assert false.refuted is not None and not false.proved, name

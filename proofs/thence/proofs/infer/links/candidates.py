@@ -2,7 +2,7 @@
 
 Rank 0: plain atoms. Rank 1: the order of numbers, variables of other processes, counts, what is at two places at once,
 `exists` of a message, the order of queues, where a message is. Rank 2: two facts of a scene. Rank 3: what two processes
-have to do with each other, and with a packet between them. Rank 4: see `several`.
+have to do with each other, and with a packet between them. Rank 4: see `several`. Rank 5: see `numbers`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from thence.proofs.infer.links.atoms import Atoms, atoms_of, speaks_of
 from thence.proofs.infer.links.rows import Rows
 from thence.proofs.infer.links.scenes import Scene, Term, scenes
 
-RANKS = 5
+RANKS = 6
 PAIRS = 2
-"""The rank of clauses of two facts; that of clauses about two processes is next, that of more facts the last one."""
+"""The rank of clauses of two facts; that of clauses about two processes is next, then that of more facts, and the last
+one is that of numbers."""
 
 BETWEEN = 3
+
+SEVERAL = 4
 
 MOST_ATOMS = 24
 """So many atoms of a scene make pairs."""
@@ -60,7 +63,8 @@ class Candidate:
     def says_more_than(self, other: Candidate) -> bool:
         if (self.label, self.prefix) != (other.label, other.prefix):
             return False
-        return bool(other.facts < self.facts or (self.choices and self.choices < other.choices))
+        more_facts = bool(other.facts) and other.facts < self.facts
+        return more_facts or (bool(self.choices) and self.choices < other.choices)
 
 
 def candidates(link: ir.Link, rank: int) -> tuple[Candidate, ...]:
@@ -142,7 +146,7 @@ def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[s
     other = atoms.words.fresh(PROCESS, (one,))
     scene = Scene("", "", (Term(one, PROCESS), Term(other, PROCESS)))
     prefix, found = f"forall {one}, {other}: process. ", list[Candidate]()
-    said = [each for each in (*atoms.plain(scene), *atoms.of_states(scene)) if _is_simple(each)]
+    said = [each for each in (*atoms.plain(scene), *atoms.of_states(scene)) if is_simple(each)]
     alone = {each: [f"{prefix}{one} = {other} or {no}{closed(each)}" for no in ("", "not ")] for each in said}
     known = true([text for both in alone.values() for text in both])
     facts = [each for each in said if not known.intersection(alone[each])][:MOST_ATOMS]
@@ -159,7 +163,7 @@ def between_processes(link: ir.Link, true: Callable[[Sequence[str]], frozenset[s
     return each_once(found)
 
 
-def _is_simple(atom: str) -> bool:
+def is_simple(atom: str) -> bool:
     return not atom.startswith(("not ", "(")) and " = " not in atom and " != " not in atom and " not " not in atom
 
 

@@ -24,6 +24,7 @@ from thence.proofs.infer.links.candidates import (
     BETWEEN,
     PAIRS,
     RANKS,
+    SEVERAL,
     Candidate,
     between_processes,
     candidates,
@@ -32,10 +33,12 @@ from thence.proofs.infer.links.candidates import (
     with_name,
 )
 from thence.proofs.infer.links.earlier import read_again
-from thence.proofs.infer.links.rows import Rows, rows_of
+from thence.proofs.infer.links.numbers import numbers_of_processes
+from thence.proofs.infer.links.rows import IS_ZERO, Rows, rows_of
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.several import several_facts
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
+from thence.proofs.infer.links.wider import own_entries, wider_facts
 from thence.proofs.infer.naming import free_name
 from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.links.witness import says_nothing
@@ -368,8 +371,14 @@ class _Search:
             proposed = pairs_of_scenes(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         elif rank == BETWEEN:
             proposed = between_processes(self.link, lambda texts: self._always(texts, samples))
-        else:
+        elif rank == SEVERAL:
             proposed = several_facts(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
+        else:
+            proposed = numbers_of_processes(
+                self.link, lambda prefix, facts, numbers: self._rows(prefix, facts, samples, numbers)
+            )
+            proposed += wider_facts(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
+            proposed += tuple(own_entries(self.link))
         nothing = {each.prefix: f"{each.prefix}false" for each in proposed}
         bodies = self._formulas([*(each.text for each in proposed), *nothing.values()])
         named = [ir.NamedFormula(text, body) for text, body in bodies.items()]
@@ -399,10 +408,11 @@ class _Search:
         named = [ir.NamedFormula(text, body) for text, body in self._formulas(texts).items()]
         return samples.true_of_all(named, self.budget.check)
 
-    def _rows(self, prefix: str, facts: Sequence[str], samples: LinkSamples) -> Rows:
-        """Which of these facts are true together behind this beginning."""
-        formulas = self._formulas([f"{prefix}false", *(prefix + each for each in facts)])
-        return rows_of(prefix, facts, formulas, lambda body: samples.seen(body, self.budget.check))
+    def _rows(self, prefix: str, facts: Sequence[str], samples: LinkSamples, numbers: Sequence[str] = ()) -> Rows:
+        """Which of these facts are true together behind this beginning, with these numbers."""
+        said = [*facts, *(f"{each}{IS_ZERO}" for each in numbers)]
+        formulas = self._formulas([f"{prefix}false", *(prefix + each for each in said)])
+        return rows_of(prefix, facts, formulas, lambda body: samples.seen(body, self.budget.check), numbers)
 
     def _is_said(self, body: ir.Expr) -> bool:
         """Whether the prover of links has an encoding of the formula."""

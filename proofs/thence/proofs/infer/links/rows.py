@@ -18,8 +18,11 @@ from thence.dsl.ir.types import BOOL
 SEEN = "#seen"
 """The symbol that is given the facts of a row. No symbol of a file has this name."""
 
-Seen = Callable[[ir.Expr], frozenset[tuple[bool, ...]] | None]
+Seen = Callable[[ir.Expr], frozenset[tuple[int, ...]] | None]
 """The rows of a formula about `SEEN`, in all samples; None where a fact has no value in one of them."""
+
+IS_ZERO = " = 0"
+"""What a number says as a fact. Its column has the number itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +34,20 @@ class Literal:
     false_in: int
 
 
-def rows_of(prefix: str, facts: Sequence[str], formulas: Mapping[str, ir.Expr], seen: Seen) -> Rows:
-    """The rows of these facts; of those that have a value wherever `prefix` says something.
+def rows_of(
+    prefix: str, facts: Sequence[str], formulas: Mapping[str, ir.Expr], seen: Seen, numbers: Sequence[str] = ()
+) -> Rows:
+    """The rows of these facts and numbers; of those that have a value wherever `prefix` says something.
 
     Args:
-        formulas: by text, `prefix` with each fact, and with `false`.
+        formulas: by text, `prefix` with each fact, with each number and `IS_ZERO`, and with `false`.
     """
     nothing = formulas[f"{prefix}false"]
     said = {each: _inside(nothing, formulas[prefix + each]) for each in facts if prefix + each in formulas}
+    for each in numbers:
+        compared = formulas.get(f"{prefix}{each}{IS_ZERO}")
+        if compared is not None and isinstance(zero := _inside(nothing, compared), ir.Comparison):
+            said[each] = zero.left
     found = seen(_with_inside(nothing, tuple(said.values()))) if said else None
     if said and found is None:
         said = {each: body for each, body in said.items() if seen(_with_inside(nothing, (body,))) is not None}
@@ -71,10 +80,15 @@ def _with_inside(nothing: ir.Expr, facts: tuple[ir.Expr, ...]) -> ir.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The different rows of some facts; in each, a truth value for every fact."""
+    """The different rows of some facts; in each, a truth value for every fact, or the number that it is."""
 
     facts: tuple[str, ...]
-    rows: tuple[tuple[bool, ...], ...]
+    rows: tuple[tuple[int, ...], ...]
+
+    def column(self, fact: str) -> tuple[int, ...]:
+        """The values of a fact, or of a number, in all rows."""
+        at = self.facts.index(fact)
+        return tuple([row[at] for row in self.rows])
 
     def literals(self) -> tuple[Literal, ...]:
         """Each fact and its denial, where it is true in some rows and false in some."""

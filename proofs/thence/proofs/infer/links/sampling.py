@@ -95,12 +95,12 @@ class LinkSamples:
                     del left[formula.name]
         return frozenset(left)
 
-    def seen(self, formula: ir.Expr, check: Callable[[], None]) -> frozenset[tuple[bool, ...]] | None:
-        """The rows of facts that a formula gives to `SEEN` in all states; None where one of them has no value."""
-        rows: set[tuple[bool, ...]] = set()
+    def seen(self, formula: ir.Expr, check: Callable[[], None]) -> frozenset[tuple[int, ...]] | None:
+        """The rows of facts and numbers that a formula gives to `SEEN` in all states; None where one has no value."""
+        rows: set[tuple[int, ...]] = set()
 
-        def record(*facts: object) -> bool:
-            rows.add(tuple([bool(each) for each in facts]))
+        def record(*facts: int) -> bool:
+            rows.add(tuple([int(each) for each in facts]))
             return True
 
         for follow, states in self._states:

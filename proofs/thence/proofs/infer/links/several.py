@@ -23,7 +23,7 @@ from thence.proofs.infer.links.scenes import Scene, Term
 APART = "apart"
 """The scene of two processes."""
 
-MOST_OF_SIZE = {1: 12, 2: 24, 3: 16, 4: 8}
+MOST_OF_SIZE = {1: 12, 2: 24, 3: 16, 4: 8, 5: 8}
 """So many clauses of a scene are tried, by the number of their facts."""
 
 MOST_ALIKE = 3
@@ -38,24 +38,31 @@ def several_facts(link: ir.Link, rows: Callable[[str, Sequence[str]], Rows]) -> 
     for scene in (*wide_scenes(link, atoms), _two_processes(atoms)):
         there = tuple(_ahead_of(link, atoms, scene))
         said = dict.fromkeys((*atoms.of_states(scene), *atoms.plain(scene), *_numbers(link, atoms, scene)))
-        facts = [each for each in said if _is_positive(each)]
-        facts.sort(key=lambda each: "@" not in each)
-        table = rows(scene.prefix, (*facts, *there))
-        found += _settled(scene, table, facts)
-        alike = table.apart(facts)
-        for one, others in alike.items():
-            found += [said for other in _of_other_kind(one, others) for said in _alike(scene, one, other)]
-        chosen = _ordered(alike)
-        by_size: dict[int, list[tuple[Literal, ...]]] = {}
-        for some in table.clauses(3, chosen, there):
-            compared = [frozenset(_sides(table.facts[each.fact])) for each in some]
-            if len(set(compared)) < len(compared):
-                continue  # the order of two numbers is total, whatever they are
-            by_size.setdefault(len(some), []).append(some)
-        for size, clauses in sorted(by_size.items()):
-            best = sorted(clauses, key=lambda each: -table.support(each))
-            found += _turned_once([_candidate(scene, table, some) for some in best], scene)[: MOST_OF_SIZE[size]]
+        found += clauses_of(scene, [each for each in said if is_positive(each)], there, rows)
     return each_once(found)
+
+
+def clauses_of(
+    scene: Scene, said: Sequence[str], there: Sequence[str], rows: Callable[[str, Sequence[str]], Rows], most: int = 3
+) -> list[Candidate]:
+    """The clauses of up to `most` of these facts that are true in all rows, and perhaps of one that is only `there`."""
+    facts = sorted(said, key=lambda each: "@" not in each)
+    table = rows(scene.prefix, (*facts, *there))
+    found = _settled(scene, table, facts)
+    alike = table.apart(facts)
+    for one, others in alike.items():
+        found += [said for other in _of_other_kind(one, others) for said in _alike(scene, one, other)]
+    chosen = _ordered(alike)
+    by_size: dict[int, list[tuple[Literal, ...]]] = {}
+    for some in table.clauses(most, chosen, there):
+        compared = [frozenset(_sides(table.facts[each.fact])) for each in some]
+        if len(set(compared)) < len(compared):
+            continue  # the order of two numbers is total, whatever they are
+        by_size.setdefault(len(some), []).append(some)
+    for size, clauses in sorted(by_size.items()):
+        best = sorted(clauses, key=lambda each: -table.support(each))
+        found += _turned_once([_candidate(scene, table, some) for some in best], scene)[: MOST_OF_SIZE[size]]
+    return found
 
 
 def steering(machine: ir.Machine) -> frozenset[str]:
@@ -133,7 +140,7 @@ def _ahead_of(link: ir.Link, atoms: Atoms, scene: Scene) -> Iterator[str]:
                     yield f"({head}{name} = {symbol.name}({ends[0]}))"
 
 
-def _is_positive(atom: str) -> bool:
+def is_positive(atom: str) -> bool:
     return not atom.startswith(("not ", "(")) and " != " not in atom and " not " not in atom
 
 

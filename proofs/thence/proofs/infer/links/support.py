@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
+from thence.proofs.infer.links.denying import Denial, denied
 from thence.proofs.logic.mentions import Mentioned
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import Written, smt_text
@@ -30,11 +31,17 @@ IMPLIED = Choice(0.5, 3, 50)
 PATIENT_MS = 3_000
 """Time limit of each solver for what has to be shown without any clause."""
 
+PATIENT_TIMES = 8
+"""For so many obligations of clauses a proof is waited for as long, where no small state denies them."""
+
 HASTY_MS = 150
 """Time limit of the first solver where it is tried to do without a clause."""
 
 LITTLE_MS = 75
 """Time limit of the first solver for the question whether the clauses that proofs rest on so far are enough."""
+
+MOST_BROUGHT = 12
+"""A proof from all clauses, found at once, may bring in so many: of more, few are chosen by states."""
 
 OF_SELF = " of self"
 """How the names of facts end that say of the process of a step what a clause says of all."""
@@ -123,7 +130,7 @@ def used_in(session: ProofSession, done: Sequence[Discharge]) -> list[frozenset[
         elif positions := core_positions(each.obligation, _core_of(each)):
             found[at] = frozenset(each.obligation.hypotheses[position].name for position in positions)
     left, written = [at for at in range(len(done)) if at not in found], Written()
-    limit_ms, seed = min(PATIENT_MS, session.options.timeout_ms), session.options.seed
+    limit_ms, seed = min(LIMIT_MS, session.options.timeout_ms), session.options.seed
     texts = [smt_text(done[at].obligation, named=True, written=written) for at in left]
     asked = [
         Check.within(done[at].prover, text, limit_ms, seed, core="first") for at, text in zip(left, texts, strict=True)
@@ -170,6 +177,7 @@ class Resting:
         self.dropped: set[str] = set()
         self._implied = dict(implied)
         self._uses: dict[int, frozenset[str]] = {}
+        self._patience = PATIENT_TIMES
 
     def settle(self) -> None:
         """Asks until all that is needed is proved, or something is open."""
@@ -221,8 +229,14 @@ class Resting:
 
     def _learn(self, proved: Mapping[int, Discharge]) -> None:
         """What these proofs use."""
-        for at, names in zip(proved, used_in(self._session, list(proved.values())), strict=True):
+        about_clauses = {at: each for at, each in proved.items() if self._clauses_of(each.obligation)}
+        self._uses |= dict.fromkeys(proved.keys() - about_clauses.keys(), frozenset())
+        for at, names in zip(about_clauses, used_in(self._session, list(about_clauses.values())), strict=True):
             self._uses[at] = frozenset(self._clause(name) for name in names) - {""}
+
+    def _clauses_of(self, obligation: Obligation) -> frozenset[str]:
+        """The clauses among the hypotheses."""
+        return frozenset(self._clause(each.name) for each in obligation.hypotheses) - {""}
 
     def _needed(self) -> frozenset[str]:
         """The link itself, under "", and the clauses that the proofs so far rest on."""
@@ -244,15 +258,55 @@ class Resting:
         So a proof brings in another clause only where it has to: each one has to be kept, too, and few hypotheses make
         short proofs.
         """
-        done = dict(zip(numbers, self._asked_with(numbers, self.used | self._first, LITTLE_MS), strict=True))
-        left = [at for at in numbers if not done[at].proved]
-        done |= zip(left, self._asked_with(left, self._names, LIMIT_MS), strict=True)
-        for at in numbers:
-            if not done[at].proved and not self._owners[at]:
-                (done[at],) = self._session.within(PATIENT_MS).discharge([done[at].obligation])
-                if not done[at].proved:
-                    break  # one that is open is enough to know that more clauses are needed
+        few = self.used | self._first
+        done = dict(zip(numbers, self._asked_with(numbers, few, LITTLE_MS), strict=True))
+        left: dict[int, Denial] = {}
+        rest = [at for at in numbers if not done[at].proved]
+        for at, found in zip(rest, self._asked_with(rest, self._names, LITTLE_MS), strict=True):
+            brought = self._core(found)
+            if found.proved and brought and len(brought - few) <= MOST_BROUGHT:
+                done[at] = found
+                few |= brought
+        for at in [at for at in rest if not done[at].proved]:
+            whole = self._with(self._obligation(at), self._names)
+            denial = denied(self._session, whole, self._clause, few)
+            if denial.done is not None and denial.done.proved:
+                done[at] = denial.done
+                few |= denial.chosen
+            elif not denial.is_open:
+                left[at] = denial
+            elif not self._owners[at]:
+                return [done[at] for at in numbers]  # one that is open is enough to know that more clauses are needed
+        done |= zip(left, self._asked_with(list(left), self._names, LIMIT_MS), strict=True)
+        for at, denial in left.items():
+            if not done[at].proved:
+                done[at] = self._patiently(at, denial, done[at])
+                if not done[at].proved and not self._owners[at]:
+                    break
         return [done[at] for at in numbers]
+
+    def _core(self, done: Discharge) -> frozenset[str]:
+        """The clauses that a proof uses, where the solver said so; else none."""
+        hypotheses = done.obligation.hypotheses
+        used = (hypotheses[at].name for at in core_positions(done.obligation, _core_of(done)))
+        return frozenset(self._clause(name) for name in used) - {""}
+
+    def _patiently(self, number: int, denial: Denial, asked: Discharge) -> Discharge:
+        """What becomes of an obligation, of which nothing is known so far, if it is waited for.
+
+        A few clauses that deny all small states are likely to be enough. A clause is waited for only a few times.
+        """
+        if self._owners[number]:
+            if denial.done is None or not self._patience:
+                return asked
+            self._patience -= 1
+        patient = self._session.within(PATIENT_MS)
+        few = asked.obligation if denial.done is None else denial.done.obligation
+        for each in (few,) if self._owners[number] or few is asked.obligation else (few, asked.obligation):
+            (asked,) = patient.discharge([each], look_for_models=False, groups=[""])
+            if asked.proved:
+                break
+        return asked
 
     def _asked_with(self, numbers: Sequence[int], names: frozenset[str], limit_ms: int) -> Sequence[Discharge]:
         """What the first solver says of the obligations with these clauses as hypotheses."""
