@@ -221,7 +221,7 @@ def lost_instead(machine: ir.Machine) -> Iterator[tuple[ir.Expr, ir.Expr]]:
             for gone in closed_to(needed, machine):
                 lost = _lost(part, hidden, gone)
                 could = (exists(hidden, part), part) if hidden else (part,)
-                has = [mark for mark in _marks(action) if free_locals(lost).keys() == free_locals(mark).keys()]
+                has = [mark for mark in _marks(action) if free_locals(lost).keys() <= free_locals(mark).keys()]
                 yield from ((each, lost) for each in (*has, *could))
 
 
