@@ -67,8 +67,8 @@ class Precondition:
 class _Case:
     """One transition with its arguments: a solver that has the guard, and names for formulas before and after.
 
-    `enough` has for a goal sets of formulas, each of which is enough for the transition to keep it. `up_to_names`: of the
-    values for which a goal is false, those are left out that differ from others only in the names of elements.
+    `enough` has for a goal sets of formulas, each of which is enough for the transition to keep it. `up_to_names`: the
+    values for which a goal is false are tried but for those that differ from others only in the names of elements.
     """
 
     action: Action | None
