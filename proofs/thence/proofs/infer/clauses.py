@@ -354,9 +354,13 @@ def _closings(
     if not isinstance(fact, ir.Apply) or fact.type != BOOL:
         return
     for lock in closed_to(fact, machine):
-        assert isinstance(lock, ir.Apply)
         for update in action.updates:
-            if update.symbol == lock.symbol:
+            if isinstance(lock, ir.Comparison):
+                itself = ir.Apply(update.value.type, update.symbol, update.arguments)
+                if not update.binders and itself in (lock.left, lock.right):
+                    left, right = (update.value if side == itself else side for side in (lock.left, lock.right))
+                    yield {}, (replace(lock, left=left, right=right),)
+            elif isinstance(lock, ir.Apply) and update.symbol == lock.symbol:
                 values = _matched(update, lock, set(bound))
                 for also in operands(update.value, "or") if values is not None else ():
                     assert values is not None
