@@ -37,6 +37,8 @@ LATER = (
     "tricolor",
     "reusable_barrier",
     "quorum_commit",
+    "mesi",
+    "tree_reports",
 )
 
 
@@ -51,8 +53,8 @@ def machine_of(name: str) -> ir.Machine:
     return machine
 
 
-def test_there_are_twenty_nine() -> None:
-    assert len(FILES) == 29 and {*SOON, *LATER} < {file.stem for file in FILES}
+def test_there_are_thirty_two() -> None:
+    assert len(FILES) == 32 and {*SOON, *LATER} < {file.stem for file in FILES}
 
 
 @pytest.mark.parametrize("name", SOON)
@@ -83,7 +85,10 @@ def test_a_mutant_is_refuted_by_a_run(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["leader_ring", "toy_consensus", "quorum_register", "echo_broadcast", "german_cache"])
+@pytest.mark.parametrize(
+    "name",
+    ["leader_ring", "toy_consensus", "quorum_register", "echo_broadcast", "german_cache", "mesi", "tree_reports"],
+)
 def test_a_mutant_is_refuted_in_time(name: str) -> None:
     assert_refuted(name)
 

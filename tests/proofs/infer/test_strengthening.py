@@ -13,10 +13,14 @@ from tests.proofs.machine.against_execution.drawn_structures import arbitrary
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
+from thence.dsl.write.show import show_expression
 from thence.proofs.infer.budget import Budget
-from thence.proofs.infer.clauses import Clause, of_what_is_possible
+from thence.proofs.infer.clauses import Clause, of_what_is_possible, spreading
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
+from thence.proofs.infer.inference import Limits, infer
+from thence.proofs.infer.kept import clauses_of
+from thence.proofs.infer.open_steps import enough_for, open_steps
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Proposals, Strengthening
@@ -25,6 +29,7 @@ from thence.proofs.logic.formula import disj, forall, negation
 from thence.proofs.logic.structure import Structure, evaluate
 from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.transitions import initial
+from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
@@ -317,3 +322,53 @@ def test_that_arguments_determine_another_is_the_first_denial(specify: Specify, 
     two = replace(start, tables={"vote": {**start.tables["vote"], (0, 1): True, (0, 2): True}})
     proposals.learn([two])  # a run that refutes it
     assert not proposals.unique
+
+
+REPORTS = """
+machine m:
+  delivery off
+  sort node
+  constant relation below(a: node, b: node)
+  constant relation child(a: node, b: node)
+  constant function root(): node
+  relation idle(n: node)
+  relation reported(n: node)
+  relation ended()
+  axiom rooted: forall a. a = root() or below(a, root())
+  axiom by_a_child: forall a, b. below(a, b) implies exists c. child(c, b) and (a = c or below(a, c))
+  transition finish(n: node):
+    idle(n) := true
+  transition report(n: node):
+    require idle(n) and forall c. child(c, n) implies reported(c)
+    reported(n) := true
+  transition end():
+    require reported(root())
+    ended() := true
+  invariant all_done: forall n. ended() implies idle(n)
+"""
+
+
+def test_what_is_true_of_a_node_spreads_to_all_below_it(specify: Specify) -> None:
+    """A tree may be of any depth: of three nodes, children that have reported say it all."""
+    (machine,) = specify(REPORTS).machines
+    shown = {show_expression(clause.formula) for clause in spreading(machine)}
+    assert len(shown) == 2 * 2 * 2 * 2  # relations, directions, facts known and said
+    assert "forall n, n2. below(n, n2) and reported(n2) implies idle(n)" in shown
+    options = Options(workers=1)
+    with solver_pool(options) as pool:
+        found = infer(ProofSession(pool, options), machine, Limits(240), lambda _: None)
+    assert found.proved
+    assert any("below" in show_expression(each.formula.body) for each in found.conjuncts)
+
+
+def test_few_of_the_formulas_at_hand_are_enough(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(REPORTS).machines
+    session = ProofSession(pool, Options(workers=1))
+    failed = open_steps(session, machine, 2_000)
+    assert [each.discharge.obligation.name for each in failed] == ["end keeps all_done"]
+    at_hand = [clause.formula for clause in spreading(machine)]
+    (idle,) = clauses_of(machine, ["forall n: node. reported(n) implies idle(n)"])
+    named = [ir.NamedFormula(f"f{number}", each) for number, each in enumerate([*at_hand, idle])]
+    held = enough_for(session, failed, named, 2_000)
+    assert idle in held and len(held) == 2
+    assert enough_for(session, failed, named[:-1], 1_000) == enough_for(session, failed, [], 1_000) == []

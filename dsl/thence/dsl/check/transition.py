@@ -101,11 +101,12 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
     given = _given(transition, checker)
     if given is not None and len(transition.parameters) != len(given):
         what = "exactly one parameter, the message"
+        other = ", or give the transition another name" if checker.vocabulary.delivery == "off" else ""
         report(
             "E0507",
             transition.name.span,
             f"`{name}` has {what if len(given) == 1 else 'two parameters, the message and the process'}",
-            f"write `transition {name}({', '.join(parameter.name for parameter in given)}):`",
+            f"write `transition {name}({', '.join(parameter.name for parameter in given)}):`{other}",
         )
     types = _given_types(transition, given)
     names: dict[str, Span] = {}

@@ -273,6 +273,32 @@ def including(symbols: Iterable[ir.Symbol], ordered: Collection[str], taken: Col
     return iter(list(found)[:EXCLUDING])
 
 
+def spreading(machine: ir.Machine) -> Iterator[Clause]:
+    """That what is true of one element is true of all that are related to it, or something else is, `R(x, y) and P(y)
+    implies Q(x)`, for a relation that is given: of all nodes below one that has reported.
+
+    Where the relation has no end, as the order of a tree, steps from one node to the next say it of small trees only.
+    """
+    changed = set[str]().union(*(action.changed for action in actions(machine)))
+    facts = [
+        each for each in machine.symbols if each.result == BOOL and each.name in changed and len(each.parameters) == 1
+    ]
+    for relation in machine.symbols:
+        sorts = _sorts(relation)
+        if relation.result != BOOL or relation.name in changed or len(sorts) != 2 or sorts[0] != sorts[1]:
+            continue
+        variables = variables_of(sorts, [each.name for each in machine.symbols])
+        related = ir.Apply(BOOL, relation.name, tuple(local(each) for each in variables))
+        for one, other in product([each for each in facts if _sorts(each) == sorts[:1]], repeat=2):
+            for known, said in permutations(variables):
+                literals = (related, False), (_of(one, known), False), (_of(other, said), True)
+                yield Clause(variables, literals, apart=False)
+
+
+def _of(relation: ir.Symbol, variable: ir.Variable) -> ir.Apply:
+    return ir.Apply(BOOL, relation.name, (local(variable),))
+
+
 def seen(machine: ir.Machine) -> Iterator[Clause]:
     """That what a transition sees, and closes at the same moment, stays so; for all values of the variables.
 
@@ -328,9 +354,13 @@ def _closings(
     if not isinstance(fact, ir.Apply) or fact.type != BOOL:
         return
     for lock in closed_to(fact, machine):
-        assert isinstance(lock, ir.Apply)
         for update in action.updates:
-            if update.symbol == lock.symbol:
+            if isinstance(lock, ir.Comparison):
+                itself = ir.Apply(update.value.type, update.symbol, update.arguments)
+                if not update.binders and itself in (lock.left, lock.right):
+                    left, right = (update.value if side == itself else side for side in (lock.left, lock.right))
+                    yield {}, (replace(lock, left=left, right=right),)
+            elif isinstance(lock, ir.Apply) and update.symbol == lock.symbol:
                 values = _matched(update, lock, set(bound))
                 for also in operands(update.value, "or") if values is not None else ():
                     assert values is not None

@@ -33,7 +33,7 @@ from thence.proofs.infer.kept import (
     texts_of,
 )
 from thence.proofs.infer.naming import name_of, names_of
-from thence.proofs.infer.open_steps import SOLVER_MS, Open, lost, lost_in_small, model_against, open_steps
+from thence.proofs.infer.open_steps import SOLVER_MS, Open, enough_for, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import SAMPLED, Sampler, few, violated_in
 from thence.proofs.infer.solver_process import SolverProcess
@@ -531,7 +531,10 @@ class _Search:
                 asked = {each.preservation.conjunct.formula.body for each in failed if each.preservation is not None}
                 doubtful = [formula for formula in chosen if formula in asked]
                 if not doubtful:
-                    return self._unsolved(chosen, failed[0].discharge)
+                    reserve = search.reserve(chosen)
+                    held = enough_for(self._session, failed, self._named(reserve), self._budget.at_most(HASTY_MS))
+                    if not search.hold(reserve[each] for each in held):
+                        return self._unsolved(chosen, failed[0].discharge)
                 for formula in doubtful:
                     search.give_up(formula)
                     search.give_up(replace(chosen[formula], apart=True).formula)  # the search may have it so

@@ -57,6 +57,28 @@ def open_steps(session: ProofSession, machine: ir.Machine, limit_ms: int) -> lis
     return [Open(each, discharge) for each, discharge in zip(asked, done, strict=True) if not discharge.proved]
 
 
+def enough_for(
+    session: ProofSession, failed: Iterable[Open], others: Sequence[ir.NamedFormula], limit_ms: int
+) -> list[ir.Expr]:
+    """Few of the other formulas with which one solver proves the obligations in a short time, the last ones left out
+    first; none where all of them are not enough."""
+    quick = session.within(limit_ms).with_one_solver()
+    obligations = [each.discharge.obligation for each in failed]
+
+    def are_enough(chosen: Sequence[ir.NamedFormula]) -> bool:
+        asked = [replace(each, hypotheses=(*each.hypotheses, *chosen)) for each in obligations]
+        return all(each.proved for each in quick.discharge(asked, look_for_models=False))
+
+    kept = list(others)
+    if not kept or not are_enough(kept):
+        return []
+    for each in reversed(others):
+        fewer = [other for other in kept if other is not each]
+        if are_enough(fewer):
+            kept = fewer
+    return [each.body for each in kept]
+
+
 def is_kept(session: ProofSession, machine: ir.Machine, formula: ir.Expr, known: Iterable[ir.Expr]) -> bool:
     """Whether one solver proves, for any number of elements, that the formula is true at first, and that every step
     keeps it where it and `known` are true."""

@@ -6,9 +6,9 @@ is true is found out as for any other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import TypeGuard
+from typing import Literal, TypeGuard
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Sort
@@ -221,7 +221,7 @@ def lost_instead(machine: ir.Machine) -> Iterator[tuple[ir.Expr, ir.Expr]]:
             for gone in closed_to(needed, machine):
                 lost = _lost(part, hidden, gone)
                 could = (exists(hidden, part), part) if hidden else (part,)
-                has = [mark for mark in _marks(action) if free_locals(lost).keys() == free_locals(mark).keys()]
+                has = [mark for mark in _marks(action) if free_locals(lost).keys() <= free_locals(mark).keys()]
                 yield from ((each, lost) for each in (*has, *could))
 
 
@@ -249,14 +249,30 @@ def _lost(part: ir.Quantified, hidden: Sequence[ir.Variable], gone: ir.Expr) -> 
 
 
 def closed_to(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:
-    """What forbids a transition that would make the relation true: relations that it needs to be false."""
-    for action, named in _makers(needed, machine):
+    """What forbids a transition that would make the relation true: relations that it needs to be false; or an order,
+    which all such transitions need: a replica that accepts in v only while `current(r) <= v` has left v where `v <
+    current(r)`."""
+    makers = list(_makers(needed, machine))
+    for action, named in makers:
         for guard in action.guards:
             for part in split(guard.body):
                 if isinstance(part, ir.Not) and isinstance(part.operand, ir.Apply):
                     atom = part.operand
                     if atom.symbol != needed.symbol and free_locals(atom).keys() <= named.keys():
                         yield substitute(atom, named)
+    first, *others = [dict.fromkeys(_passed(action, named, machine)) for action, named in makers] or [{}]
+    yield from (each for each in first if all(each in other for other in others))
+
+
+def _passed(action: Action, named: Mapping[str, ir.Expr], machine: ir.Machine) -> Iterator[ir.Expr]:
+    """The orders of places in an ordered sort that forbid a transition."""
+    for guard in action.guards:
+        for part in split(guard.body):
+            if isinstance(part, ir.Comparison) and part.operator in ("<", "<="):
+                is_known = free_locals(part).keys() <= named.keys() and bool(symbols_of(part) & _changed(machine))
+                if is_known and part.left.type != NAT and is_ordered(part.left.type, machine.ordered):
+                    turned: Literal["<", "<="] = "<" if part.operator == "<=" else "<="
+                    yield substitute(ir.Comparison(BOOL, turned, part.right, part.left), named)
 
 
 def _makers(needed: ir.Apply, machine: ir.Machine) -> Iterator[tuple[Action, dict[str, ir.Expr]]]:

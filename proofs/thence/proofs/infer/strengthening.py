@@ -29,6 +29,7 @@ from thence.proofs.infer.clauses import (
     of_what_is_possible,
     rows_of,
     seen,
+    spreading,
 )
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
@@ -121,7 +122,7 @@ class Proposals:
         own = self.vocabulary.symbols, self.vocabulary.names
         ordered = self.vocabulary.ordered
         including_ = including(self.vocabulary.symbols, ordered, own[1])
-        stated = (*determined(*own), *excluding(*own), *including_, *seen(self.machine))
+        stated = (*determined(*own), *excluding(*own), *including_, *seen(self.machine), *spreading(self.machine))
         # late states refute more
         latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]
         self.unique = [
@@ -503,6 +504,20 @@ class Strengthening:
             if not isinstance(found, set):
                 return goal, found
         return None
+
+    def reserve(self, chosen: Collection[ir.Expr]) -> dict[ir.Expr, Clause]:
+        """What there is beside the chosen clauses; and what spreads, though it may follow in a small universe."""
+        spread = {each.formula: each for each in spreading(self.proposals.machine) if each in self.proposals.unique}
+        return {
+            formula: each for formula, each in {**spread, **self.base, **self.wanted}.items() if formula not in chosen
+        }
+
+    def hold(self, clauses: Iterable[Clause]) -> bool:
+        """Holds on to some clauses, though a small universe can do without them; whether there are any."""
+        new = {each.formula: each for each in clauses if each.formula not in self.must}
+        self.wanted.update(new)
+        self.must.update(new)
+        return bool(new)
 
     def deny(self, state: Structure, chosen: Collection[ir.Expr]) -> Clause | None:
         """Holds on to a clause that denies a state of a larger universe: one beside the chosen ones, or a new one.
