@@ -389,7 +389,8 @@ class _Work:
         self._ask_others(numbers)
         for limit_ms, solvers in stages(self._options):
             unproved = [number for number in numbers if not self.proves(number)]
-            self._ask([(each, solver) for each in unproved for solver in self._open(each) if solver in solvers], limit_ms)
+            asked = [(number, solver) for number in unproved for solver in self._open(number) if solver in solvers]
+            self._ask(asked, limit_ms)
             self._ask_others(unproved)
         for number in numbers:
             if number in self._against:
