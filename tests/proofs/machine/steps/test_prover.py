@@ -172,6 +172,50 @@ def test_without_deadlock(specify: Specify, pool: SolverPool) -> None:
     assert "nothing is undelivered, by the first in hb" in found.text
 
 
+WINDOW = """
+machine window:
+  # messages are acknowledged in any order, and leave a window in the order of their numbers
+  function number(m: message): nat
+  function last(p: process): nat
+  function gone(p: process): nat
+  relation acked(m: message)
+  transition causal_send(m):
+    number(m) := last(src(m)) + 1
+    forall p: last(p) := if p = src(m) then last(p) + 1 else last(p)
+  transition ack(m):
+    require sent(m) and not acked(m)
+    acked(m) := true
+  transition slide(m):
+    require acked(m) and {turn}
+    forall p: gone(p) := if p = src(m) then gone(p) + 1 else gone(p)
+  transition deliver(m):
+    require sent(m) and number(m) <= gone(src(m)) and not delivered(m)
+    forall p: gone(p) := gone(p)
+  invariant known: forall m. acked(m) implies sent(m)
+  invariant numbered: forall m. sent(m) implies 0 < number(m) and number(m) <= last(src(m))
+  invariant newest: forall p. last(p) = 0 or exists x. sent(x) and src(x) = p and number(x) = last(p)
+  invariant in_a_row: forall m. sent(m) implies number(m) = 1 or exists x. before(x, m) and number(m) = number(x) + 1
+  prove without deadlock
+"""
+
+
+@pytest.mark.parametrize("turn", ["number(m) = gone(src(m)) + 1", "gone(src(m)) + 1 = number(m)"])
+def test_what_waits_for_its_turn_by_number(turn: str, specify: Specify, pool: SolverPool) -> None:
+    """In a quiescent state the first message that has not left the window is the next one to leave it."""
+    (machine,) = specify(WINDOW.replace("{turn}", turn)).machines
+    found = assessments(pool, machine)["without deadlock"]
+    assert (found.verdict, found.level) == (Verdict.PROVED, Level.L3)
+    assert "nothing is waiting for its turn with slide" in found.text
+
+
+@pytest.mark.parametrize("turn", ["number(m) = gone(src(m)) + 2", "number(m) = gone(dst(m)) + 1"])
+def test_what_waits_for_a_turn_that_never_comes(turn: str, specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(WINDOW.replace("{turn}", turn)).machines
+    found = assessments(pool, machine)["without deadlock"]
+    assert found.verdict is Verdict.REFUTED
+    assert not evaluate(no_deadlock(machine).body, found.runs[REFUTATION].states()[-1], {})
+
+
 @pytest.mark.long(but=("require false-",))
 @pytest.mark.parametrize(
     ("guard", "more"),

@@ -91,9 +91,9 @@ def _staged(
     known: Sequence[Conjunct],
 ) -> list[DeadlockStage]:
     """Stages that can be proved one after the other; the last one is a goal, if one is reached."""
-    acted_upon, related = helpful_stages(machine, ordering)
+    acted_upon, *others = helpful_stages(machine, ordering)
     all_delivered = goal_stages("undelivered", undelivered(machine, local(LEFT)), ordering)
-    helpful = ((*acted_upon, *all_delivered), related)
+    helpful = ((*acted_upon, *all_delivered), *others)
     over: list[DeadlockStage] = []
 
     def shown(asked: Sequence[DeadlockStage], effort: int) -> list[DeadlockStage]:

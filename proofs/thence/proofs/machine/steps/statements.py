@@ -9,11 +9,11 @@ machine that never rests has no deadlock, so a quiescent state with a delivery m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from thence.dsl import ir
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK
-from thence.dsl.ir.types import BOOL, MESSAGE, PROCESS
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS
 from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
@@ -22,6 +22,7 @@ from thence.proofs.logic.formula import (
     equal,
     exists,
     forall,
+    free_locals,
     holds,
     implies,
     local,
@@ -176,18 +177,19 @@ def goal_stages(words: str, left: ir.Expr, ordering: Sequence[str]) -> tuple[Dea
     return tuple(DeadlockStage(words, left, order) for order in ordering)
 
 
-def helpful_stages(
-    machine: ir.Machine, ordering: Sequence[str]
-) -> tuple[tuple[DeadlockStage, ...], tuple[DeadlockStage, ...]]:
-    """Stages on the way: messages that a transition acts upon; then messages in a relation, or not in it."""
+def helpful_stages(machine: ir.Machine, ordering: Sequence[str]) -> tuple[tuple[DeadlockStage, ...], ...]:
+    """Stages on the way: messages that a transition acts upon; then messages in a relation, or not in it; then those
+    whose turn with a transition comes later, by number."""
     acted_upon: dict[str, ir.Expr] = {}
+    in_turn: dict[str, ir.Expr] = {}
     for action in actions(machine):
         acted_upon |= dict(_acted_upon(machine, action))
+        in_turn |= dict(_in_turn(action))
     related: dict[str, ir.Expr] = {}
     for name in _unary(machine):
         relation = holds(name, local(LEFT))
         related |= {f"not {name}": negation(relation), name: relation}
-    return _stages(acted_upon, ordering), _stages(related, ordering)
+    return _stages(acted_upon, ordering), _stages(related, ordering), _stages(in_turn, ordering)
 
 
 def _stages(kinds: Mapping[str, ir.Expr], ordering: Sequence[str]) -> tuple[DeadlockStage, ...]:
@@ -225,6 +227,30 @@ def _acted_upon(machine: ir.Machine, action: Action) -> Iterator[tuple[str, ir.E
             words = " and ".join(name if positive else f"not {name}" for name, positive in said.items())
             atoms = ((holds(name, local(LEFT)), positive) for name, positive in said.items())
             yield words, conj(atom if positive else negation(atom) for atom, positive in atoms)
+
+
+def _in_turn(action: Action) -> Iterator[tuple[str, ir.Expr]]:
+    """The messages that a transition may act upon as soon as a number has come as far: `acked(m)` and `removed(src(m))
+    < mid(m)`, where it needs `mid(m) = removed(src(m)) + 1`."""
+    messages = [each for each in action.parameters if each.type == MESSAGE]
+    guards = own_guards(action)
+    if len(messages) != 1 or any(free_locals(each).keys() - {messages[0].name} for each in guards):
+        return
+    later = [_before_its_turn(each) for each in guards]
+    if any(each is not None for each in later):
+        parts = [each if other is None else other for each, other in zip(guards, later, strict=True)]
+        left = substitute(conj(parts), {messages[0].name: local(LEFT)})
+        yield f"waiting for its turn with {action.name}", left
+
+
+def _before_its_turn(guard: ir.Expr) -> ir.Expr | None:
+    """That one number is below the other, where the guard is that it is one less; else None."""
+    if not isinstance(guard, ir.Comparison) or guard.operator != "=" or guard.left.type != NAT:
+        return None
+    for one, other in ((guard.left, guard.right), (guard.right, guard.left)):
+        if isinstance(other, ir.Arithmetic) and other.operator == "+" and other.right == ir.Literal_(NAT, 1):
+            return replace(guard, operator="<", left=other.left, right=one)
+    return None
 
 
 def stage_obligation(
