@@ -18,6 +18,7 @@ from thence.proofs.machine.obligations import (
     delivered_once,
     preservations,
 )
+from thence.proofs.machine.steps.effort import all_proved
 from thence.proofs.machine.transitions import Action
 from thence.proofs.machine.universe import Fitting
 from thence.proofs.solving.discharge import Discharge
@@ -67,7 +68,7 @@ def enough_for(
 
     def are_enough(chosen: Sequence[ir.NamedFormula]) -> bool:
         asked = [replace(each, hypotheses=(*each.hypotheses, *chosen)) for each in obligations]
-        return all(each.proved for each in quick.discharge(asked, look_for_models=False))
+        return all_proved(quick, asked, look_for_models=False)
 
     kept = list(others)
     if not kept or not are_enough(kept):

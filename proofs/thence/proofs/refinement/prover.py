@@ -14,6 +14,7 @@ from thence.dsl import ir
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
+from thence.proofs.machine.steps.effort import all_proved
 from thence.proofs.refinement.drawing import Reader, reader_of
 from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.failure import failure_of
@@ -59,7 +60,8 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     if vacuous.countermodel is None:
         return unknown("no processes were found of which all is true that is known of them", facts)
     left = _left_at_first(session, found)
-    if left and (len(left) > _FEW or not _all_proved(session, [each.obligation for each in left])):
+    asked = [each.obligation for each in left]
+    if asked and (len(asked) > _FEW or not all_proved(session, asked, look_for_models=False)):
         return _not_proved(session, link, known, left, claimed, facts)
     done = session.discharge(found, look_for_models=False)
     open_ = [each for each in done if not each.proved]
@@ -84,10 +86,6 @@ def _left_at_first(session: ProofSession, found: Sequence[Obligation]) -> list[D
         if len(left) > _HOPELESS:
             break
     return left
-
-
-def _all_proved(session: ProofSession, left: Sequence[Obligation]) -> bool:
-    return all(each.proved for each in session.discharge(left, look_for_models=False))
 
 
 def _not_proved(

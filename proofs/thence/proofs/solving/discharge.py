@@ -428,8 +428,8 @@ class _Work:
             self._cores[number] = answer.core
 
     def _ask_about_cores(self, numbers: Sequence[int], limit_ms: int) -> None:
-        """Asks solvers that are open about an obligation about the core of its proof, where it is known."""
-        split = [each for each in numbers if self._cores.get(each) and self._open(each) and self.proves(each)]
+        """Asks solvers that are open about what another one proved about the core of its proof, where it is known."""
+        split = [number for number in numbers if self._cores.get(number)]
         smaller = {number: core_of(self._obligations[number], self._cores[number]) for number in split}
         texts = {number: smt_text(each, written=self._written) for number, each in smaller.items()}
         asked = [(number, solver) for number in split for solver in self._open(number)]

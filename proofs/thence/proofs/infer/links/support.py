@@ -6,7 +6,7 @@ again without it. At the end the clauses that are left keep each other, and all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from thence.dsl import ir
@@ -127,8 +127,8 @@ def used_in(session: ProofSession, done: Sequence[Discharge]) -> list[frozenset[
     for at, each in enumerate(done):
         if each.obligation.by_frame:
             found[at] = frozenset({_same(each.obligation)})
-        elif positions := core_positions(each.obligation, _core_of(each)):
-            found[at] = frozenset(each.obligation.hypotheses[position].name for position in positions)
+        elif used := _said_of_use(each):
+            found[at] = used
     left, written = [at for at in range(len(done)) if at not in found], Written()
     limit_ms, seed = min(LIMIT_MS, session.options.timeout_ms), session.options.seed
     texts = [smt_text(done[at].obligation, named=True, written=written) for at in left]
@@ -143,8 +143,10 @@ def used_in(session: ProofSession, done: Sequence[Discharge]) -> list[frozenset[
     return [found[at] for at in range(len(done))]
 
 
-def _core_of(done: Discharge) -> tuple[str, ...]:
-    return next((each.core for each in done.answers.values() if each.status == "unsat" and each.core), ())
+def _said_of_use(done: Discharge) -> frozenset[str]:
+    """The names of the hypotheses that a proof uses, where the solver said so; else none."""
+    core = next((each.core for each in done.answers.values() if each.status == "unsat" and each.core), ())
+    return frozenset(done.obligation.hypotheses[at].name for at in core_positions(done.obligation, core))
 
 
 class Resting:
@@ -229,14 +231,15 @@ class Resting:
 
     def _learn(self, proved: Mapping[int, Discharge]) -> None:
         """What these proofs use."""
-        about_clauses = {at: each for at, each in proved.items() if self._clauses_of(each.obligation)}
+        hypotheses = {at: [one.name for one in each.obligation.hypotheses] for at, each in proved.items()}
+        about_clauses = {at: each for at, each in proved.items() if self._clauses_among(hypotheses[at])}
         self._uses |= dict.fromkeys(proved.keys() - about_clauses.keys(), frozenset())
         for at, names in zip(about_clauses, used_in(self._session, list(about_clauses.values())), strict=True):
-            self._uses[at] = frozenset(self._clause(name) for name in names) - {""}
+            self._uses[at] = self._clauses_among(names)
 
-    def _clauses_of(self, obligation: Obligation) -> frozenset[str]:
-        """The clauses among the hypotheses."""
-        return frozenset(self._clause(each.name) for each in obligation.hypotheses) - {""}
+    def _clauses_among(self, hypotheses: Iterable[str]) -> frozenset[str]:
+        """The clauses that some hypotheses say."""
+        return frozenset(map(self._clause, hypotheses)) - {""}
 
     def _needed(self) -> frozenset[str]:
         """The link itself, under "", and the clauses that the proofs so far rest on."""
@@ -263,7 +266,7 @@ class Resting:
         left: dict[int, Denial] = {}
         rest = [at for at in numbers if not done[at].proved]
         for at, found in zip(rest, self._asked_with(rest, self._names, LITTLE_MS), strict=True):
-            brought = self._core(found)
+            brought = self._clauses_among(_said_of_use(found))
             if found.proved and brought and len(brought - few) <= MOST_BROUGHT:
                 done[at] = found
                 few |= brought
@@ -284,12 +287,6 @@ class Resting:
                 if not done[at].proved and not self._owners[at]:
                     break
         return [done[at] for at in numbers]
-
-    def _core(self, done: Discharge) -> frozenset[str]:
-        """The clauses that a proof uses, where the solver said so; else none."""
-        hypotheses = done.obligation.hypotheses
-        used = (hypotheses[at].name for at in core_positions(done.obligation, _core_of(done)))
-        return frozenset(self._clause(name) for name in used) - {""}
 
     def _patiently(self, number: int, denial: Denial, asked: Discharge) -> Discharge:
         """What becomes of an obligation, of which nothing is known so far, if it is waited for.

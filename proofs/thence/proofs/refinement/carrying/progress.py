@@ -32,6 +32,7 @@ from thence.proofs.logic.formula import FALSE, Unsupported, conj, disj, equal, e
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.obligations import signature_of
+from thence.proofs.machine.steps.effort import all_proved
 from thence.proofs.machine.steps.leads_to import Pursuit, Step, pursuit
 from thence.proofs.refinement.carrying.ending import ends
 from thence.proofs.refinement.carrying.sent_again import Waiting, Way, is_fixed, limits, obligations_of, ways
@@ -147,7 +148,7 @@ def progress_obligations(
         chosen = None
         for limit_ms in (LITTLE_MS, QUICK_MS):  # what is so is often seen soon, what is not so takes all the time
             quick = session.silent().within(limit_ms).with_one_solver()
-            if _proves(quick, (at_once,)) or (chosen := _way(quick, waiting)) is not None:
+            if all_proved(quick, (at_once,), look_for_models=False) or (chosen := _way(quick, waiting)) is not None:
                 break
         if chosen is None:
             found.append(at_once)
@@ -158,16 +159,12 @@ def progress_obligations(
     return tuple(found), tuple(by)
 
 
-def _proves(session: ProofSession, obligations: Sequence[Obligation]) -> bool:
-    return all(each.proved for each in session.discharge(obligations, look_for_models=False))
-
-
 def _way(session: ProofSession, waiting: Waiting) -> tuple[Way, tuple[Obligation, ...]] | None:
     """The first way in which the step comes about, with what shows it."""
     for way in ways(waiting):
         found: list[Obligation] = []
         for each in obligations_of(waiting, way):
-            if not _proves(session, (each,)):
+            if not all_proved(session, (each,), look_for_models=False):
                 break
             found.append(each)
         else:
@@ -186,7 +183,7 @@ def _limited(session: ProofSession, waiting: Waiting, way: Way) -> tuple[Obligat
         except Unsupported:
             return None
         for terms in said:
-            shown = next((each for each in terms if _proves(session, each)), None)
+            shown = next((each for each in terms if all_proved(session, each, look_for_models=False)), None)
             if shown is None:
                 return None
             found += shown
