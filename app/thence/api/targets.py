@@ -19,9 +19,11 @@ from thence.dsl.check.workloads.defaults import (
 )
 from thence.dsl.check.workloads.inputs import inputs_told
 from thence.dsl.check.workloads.kind import kind_of
-from thence.dsl.check.workloads.settings import Unsettled, adapt
+from thence.dsl.check.workloads.settings import Unsettled, about_single_processes, adapt, names_given
 from thence.dsl.check.workloads.workload import MOST_OF_ANYTHING, MOST_PROCESSES
 from thence.dsl.find import known, known_mutants, mutant_of_a_protocol, specification
+from thence.dsl.text.programs import NAME as PROGRAM
+from thence.dsl.write.settings import setting_text
 
 Sends: TypeAlias = int | Sequence[int] | str | None
 """Messages of each process: one number for all, or one each; as a text as on the command line. None: not chosen."""
@@ -156,8 +158,10 @@ def _adapted(
 ) -> Target:
     """The protocol in a workload made of the settings, on top of the scope if one is named."""
     base = scopes[0].workload if choice.scope is not None and scopes else None
-    workload = _workload(base, choice, protocol)
     try:
+        if base is not None and base.processes != (choice.processes or base.processes):
+            _check_kept(base, choice, protocol)
+        workload = _workload(base, choice, protocol)
         settled = adapt(workload, choice.settings, kind_of(protocol))
     except Unsettled as reason:
         raise BadRequest(f"{'--setting' if choice.settings else '--processes'}: {reason}") from reason
@@ -166,6 +170,18 @@ def _adapted(
     if protocol is original:
         return Target(subject, protocol, None, workload, same[0].expects if same else ())
     return Target(subject, protocol, None, workload, _expected(expects, workload))
+
+
+def _check_kept(base: ir.Workload, choice: Choice, protocol: ir.Protocol) -> None:
+    """That a workload with another number of processes leaves out nothing that its scope says.
+
+    Raises: BadRequest, Unsettled.
+    """
+    given = names_given(choice.settings)
+    for setting in about_single_processes(base, kind_of(protocol)):
+        if setting.name not in given and setting.name != PROGRAM:
+            said = f"`{setting_text(setting)}` of scope {choice.scope} is about its {base.processes} processes"
+            raise BadRequest(f"--processes {choice.processes}: {said}; say it of {choice.processes} by --setting")
 
 
 def _workload(base: ir.Workload | None, choice: Choice, protocol: ir.Protocol) -> ir.Workload:
@@ -187,7 +203,7 @@ def _workload(base: ir.Workload | None, choice: Choice, protocol: ir.Protocol) -
         if isinstance(base.sending, ir.ForEver):
             identities = tuple(count if had else 0 for count, had in zip(sends, base.sending.identities, strict=True))
             return replace(base, sends=sends, sending=replace(base.sending, identities=identities))
-        return replace(base, sends=sends)
+        return replace(base, sends=tuple(min(count, 1) for count in sends) if _has_no_number(base) else sends)
     if delivery == "multicast" and processes > MOST_MULTICAST:
         raise BadRequest(
             f"--processes {processes}: multicast scopes of more than {MOST_MULTICAST} processes are written in the file"
@@ -203,19 +219,26 @@ def _workload(base: ir.Workload | None, choice: Choice, protocol: ir.Protocol) -
         sends = (0,) * processes
     groups = () if delivery == "unicast" else choices
     inputs = _inputs(base, protocol, processes)
-    found = ir.Workload(processes, sends or default_sends(processes), destinations, groups=groups, inputs=inputs)
+    sends = sends or default_sends(processes)
+    found = ir.Workload(processes, sends, destinations, groups=groups, inputs=inputs)
     if base is None:
         return found
     return replace(
         found,
+        sends=tuple(min(count, 1) for count in sends) if _has_no_number(base) else sends,
         duplicates=base.duplicates,
         losses=base.losses,
         ticks=base.ticks,
         timers=base.timers,
         fifo=base.fifo,
         constants=base.constants,
-        sending=base.sending if isinstance(base.sending, ir.Finite) else ir.Finite(),
+        sending=replace(base.sending, identities=sends) if isinstance(base.sending, ir.ForEver) else base.sending,
     )
+
+
+def _has_no_number(workload: ir.Workload) -> bool:
+    """Whether any number of messages is sent: the numbers say only who sends any."""
+    return isinstance(workload.sending, ir.AnyNumber)
 
 
 def _inputs(base: ir.Workload | None, protocol: ir.Protocol, processes: int) -> tuple[ir.InputUse, ...]:

@@ -125,7 +125,7 @@ def limits(result: Result) -> list[str]:
 
 
 def size(scope: Mapping[str, Any]) -> str:
-    """The size of a scope: processes and sends."""
+    """The size of a scope: processes and sends. Of one without a name, also what else its settings say."""
     among = counted(scope["processes"], "process")
     if scope.get("unbounded"):
         return f"{among}, any number of messages"
@@ -138,7 +138,17 @@ def size(scope: Mapping[str, Any]) -> str:
     faults += [f"{counted(number, 'tick')} of {timer} each" for timer, number in scope.get("timers", {}).items()]
     faults += [f"{name} = {str(value).lower()}" for name, value in scope.get("constants", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []
-    return ", ".join([among, sends, *endless, *_graph(scope), *faults])
+    return ", ".join([among, sends, *endless, *_graph(scope), *faults, *_told_by_its_name(scope)])
+
+
+_MANNERS = ("self sends", "destinations", "fifo", "prompt sends", "reactive sends", "capacity", "program")
+"""How settings begin that a scope with a name does not repeat."""
+
+
+def _told_by_its_name(scope: Mapping[str, Any]) -> list[str]:
+    if scope.get("name") is not None:
+        return []
+    return [line for line in scope.get("settings", ()) if str(line).startswith(_MANNERS)]
 
 
 def _graph(scope: Mapping[str, Any]) -> list[str]:

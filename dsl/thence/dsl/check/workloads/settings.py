@@ -59,6 +59,25 @@ def adapt(workload: ir.Workload, lines: Sequence[str], kind: ProtocolKind) -> ir
     return _built(settings_of(workload, kind), lines, kind)
 
 
+def about_single_processes(workload: ir.Workload, kind: ProtocolKind) -> tuple[Setting, ...]:
+    """The settings of the workload that are about processes by their numbers, other than how much each of them does:
+    they say nothing of another number of processes."""
+    found = []
+    for setting in settings_of(workload, kind):
+        some = setting.name == "for_ever" and len(setting.values) < workload.processes
+        if some or setting.name in ("destinations", "tree", "links", NAME):
+            found.append(setting)
+    return tuple(found)
+
+
+def names_given(lines: Iterable[str]) -> frozenset[str]:
+    """The names of the settings in these lines.
+
+    Raises: Unsettled.
+    """
+    return frozenset(setting.name for line in lines for setting in _read(line))
+
+
 def settings_of(workload: ir.Workload, kind: ProtocolKind) -> tuple[Setting, ...]:
     """The settings that make this workload."""
     given = (Setting("given", (value,), about=name) for name, value in workload.constants)
