@@ -66,7 +66,7 @@ def numbers_of(result: Result) -> list[str]:
     facts = result.facts
     shown = []
     if result.kind in ("scope", "mutant", "link") and isinstance(facts.get("scope"), Mapping):
-        shown.append(size(facts["scope"]))
+        shown.append(", ".join((size(facts["scope"]), *_told_by_its_name(facts["scope"]))))
     shown += [
         _count(facts[name], name) for name in _COUNTED if isinstance(facts.get(name), int) and _is_told(result, name)
     ]
@@ -125,7 +125,7 @@ def limits(result: Result) -> list[str]:
 
 
 def size(scope: Mapping[str, Any]) -> str:
-    """The size of a scope: processes and sends. Of one without a name, also what else its settings say."""
+    """The size of a scope: processes and sends."""
     among = counted(scope["processes"], "process")
     if scope.get("unbounded"):
         return f"{among}, any number of messages"
@@ -138,7 +138,7 @@ def size(scope: Mapping[str, Any]) -> str:
     faults += [f"{counted(number, 'tick')} of {timer} each" for timer, number in scope.get("timers", {}).items()]
     faults += [f"{name} = {str(value).lower()}" for name, value in scope.get("constants", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []
-    return ", ".join([among, sends, *endless, *_graph(scope), *faults, *_told_by_its_name(scope)])
+    return ", ".join([among, sends, *endless, *_graph(scope), *faults])
 
 
 _MANNERS = ("self sends", "destinations", "fifo", "prompt sends", "reactive sends", "capacity", "program")
@@ -146,6 +146,7 @@ _MANNERS = ("self sends", "destinations", "fifo", "prompt sends", "reactive send
 
 
 def _told_by_its_name(scope: Mapping[str, Any]) -> list[str]:
+    """What else the settings of a scope say; nothing where the scope has a name."""
     if scope.get("name") is not None:
         return []
     return [line for line in scope.get("settings", ()) if str(line).startswith(_MANNERS)]
