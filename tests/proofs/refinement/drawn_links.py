@@ -137,7 +137,7 @@ class Manner(NamedTuple):
     other: float = 0.03
 
 
-DELIVERED, HELD_BACK = tuple(DELIVERY), tuple(NEVER)
+DELIVERED, HELD_BACK, BOXED = tuple(DELIVERY), tuple(NEVER), tuple(BOX)
 BACK, AGAIN, FORGOTTEN = ("send PONG(m) to j",), ("send PING(m) to j",), ("out.remove(m)",)
 
 MANNERS = (
@@ -154,7 +154,7 @@ MANNERS = (
     Manner(7, (DELIVERED, BACK), (FORGOTTEN,), "mark", "up", True),
     Manner(0, (HELD_BACK, AGAIN), (), None, None, False),
     Manner(0, (), (), "up", "down", False, 0.5),
-    Manner(4, (), (), "mark", "unmark", True, 0.5),
+    Manner(0, (BOXED, BACK), (FORGOTTEN,), "up", "down", False),
 )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from thence.dsl import ir
 from thence.dsl.ir.properties import DELIVERED
+from thence.proofs.refinement.carrying.reactions import BETWEEN_STEPS, something_follows_a_delivery
 from thence.proofs.solving.assessment import Assessment, Proof
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
@@ -100,6 +101,8 @@ def _proof(link: ir.Link, name: str, parts: Sequence[Proof]) -> Proof:
         if assumes := facts.get("assumes"):
             axioms = f"{'axiom' if len(assumes) == 1 else 'axioms'} {' and '.join(assumes)}"
             said += f"; this rests on the {axioms} of {machine}, which nothing shows to be true of {protocol}"
+        if something_follows_a_delivery(link.protocol):
+            said += f"; {BETWEEN_STEPS}"
         level = min(part.result.level for part in parts)
         every = tuple(each for part in parts for each in part.assessment.discharges)
         found = Assessment(Verdict.PROVED, level, facts, said, discharges=every)
