@@ -129,12 +129,13 @@ class LinkSamples:
 
 
 def _larger(link: ir.Link, scopes: Iterable[LinkRun]) -> Iterator[LinkRun]:
-    """The link in each of these scopes with twice as many messages and inputs, each once."""
+    """The link in each of these scopes with twice as many messages and inputs, and timers that fire at any moment."""
     known: set[ir.Workload] = set()
     for follow in scopes:
         workload = follow.system.workload
         inputs = tuple(replace(each, limits=tuple(2 * limit for limit in each.limits)) for each in workload.inputs)
-        larger = replace(workload, sends=tuple(2 * each for each in workload.sends), inputs=inputs)
+        sends, ticks = tuple(2 * each for each in workload.sends), 2 * (workload.ticks or 1)
+        larger = replace(workload, sends=sends, inputs=inputs, ticks=ticks)
         if larger not in known:
             known.add(larger)
             run = LinkRun(link, system_of(follow.system.protocol, larger))
