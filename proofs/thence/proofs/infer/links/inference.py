@@ -19,6 +19,7 @@ from thence.dsl.check.link import link_formulas
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, Note, Refuted
 from thence.proofs.infer.kept import Kept, digest
+from thence.proofs.infer.links.alone import alone
 from thence.proofs.infer.links.atoms import speaks_of
 from thence.proofs.infer.links.candidates import (
     BETWEEN,
@@ -374,7 +375,7 @@ class _Search:
         elif rank == PAIRS:
             proposed = pairs_of_scenes(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         elif rank == BETWEEN:
-            proposed = between_processes(self.link, lambda texts: self._always(texts, samples))
+            proposed = between_processes(self.link, lambda texts: self._always(texts, samples)) + alone(self.link)
         elif rank == SEVERAL:
             proposed = several_facts(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         else:
