@@ -17,8 +17,8 @@ nothing after it. So there is no cut: that x has a name, and P is false for all 
 a queue come in its order, processes in theirs.
 
 NOTE(first round): a part of an invariant may say of each process what denies the test of a `while`: between steps a
-buffer is empty, and the loop empties it. Then the loop begins where that invariant is false, so its first round is executed as it
-stands, and the loop is cut at its next head.
+buffer is empty, and the loop empties it. Then the loop begins where that invariant is false, so its first round is
+executed as it stands, and the loop is cut at its next head.
 """
 
 from __future__ import annotations
