@@ -152,6 +152,9 @@ BOXED = (
         ("      box.pop()\n", "      box.pop()\n      return\n", Verdict.PROVED),
         ("    box.push(m)\n", "    box.push(m)\n    if m in read: return\n", Verdict.UNKNOWN),
         ("posted(m) and dst(m) = p", "dst(m) = p", Verdict.PROVED),
+        ("box@p is empty\n", "box@p is empty and forall m in read@p. delivered(m)\n", Verdict.PROVED),
+        ("box@p is empty\n", "box@p is empty and forall m in read@p. not delivered(m)\n", Verdict.UNKNOWN),
+        ("forall p: process. box@p is empty\n", "forall p, q: process. box@p is empty or p = q\n", Verdict.UNKNOWN),
     ],
 )
 def test_a_loop_that_empties_a_queue(session: ProofSession, old: str, new: str, expected: Verdict) -> None:

@@ -16,9 +16,9 @@ NOTE(first found): in `for x in Q: if P: ...; return` nothing happens before the
 nothing after it. So there is no cut: that x has a name, and P is false for all before it, or there is none. Elements of
 a queue come in its order, processes in theirs.
 
-NOTE(first round): an invariant may say of each process what denies the test of a `while`: between steps a buffer is
-empty, and the loop empties it. Then the loop begins where that invariant is false, so its first round is executed as it
-stands, and the loop is cut at its next head.
+NOTE(first round): a part of an invariant may say of each process what denies the test of a `while`: between steps a
+buffer is empty, and the loop empties it. Then the loop begins where that invariant is false, so its first round is
+executed as it stands, and the loop is cut at its next head.
 """
 
 from __future__ import annotations
@@ -492,10 +492,23 @@ class Execution(Entrywise):
 
 
 def _denies(invariant: ir.Expr, test: ir.Expr) -> bool:
-    """Whether the invariant says of each process, in these words, that the test is false."""
+    """Whether the invariant, or a part of it, says of each process, in these words, that the test is false."""
     match invariant:
         case ir.Quantified(kind="forall", variables=(ir.Bound(type=type_, name=name, domain=None),), body=body):
             said = instantiated(test, {}, ir.Local(PROCESS, name), ())
-            return type_ == PROCESS and (body == ir.Not(BOOL, said) or said == ir.Not(BOOL, body))
+            return type_ == PROCESS and any(
+                each == ir.Not(BOOL, said) or said == ir.Not(BOOL, each) for each in _conjuncts(body)
+            )
+        case ir.Connective(operator="and", left=left, right=right):
+            return _denies(left, test) or _denies(right, test)
         case _:
             return False
+
+
+def _conjuncts(formula: ir.Expr) -> Iterator[ir.Expr]:
+    match formula:
+        case ir.Connective(operator="and", left=left, right=right):
+            yield from _conjuncts(left)
+            yield from _conjuncts(right)
+        case _:
+            yield formula

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +126,13 @@ def test_what_only_records_something_is_in_no_clause_of_several_facts() -> None:
     wanted = steering(link.machine)
     assert {"requesting", "queued", "number", "clock", "heard", "below"} <= wanted
     assert not {"knows", "since"} & wanted
+
+
+def test_what_a_role_says_is_said_of_it_alone() -> None:
+    """Nobody else commits, so what is committed at the primary is what the machine knows of no process."""
+    link = link_of(str(Path(__file__).parent / "small" / "backup.thence"))
+    texts = [each.text for each in candidates(link, 0)]
+    samples, _ = told(link)
+    true = true_of(link, samples, texts)
+    assert "committed@primary = safe()" in true
+    assert "forall p: process. committed@p = safe()" in set(texts) - true

@@ -419,8 +419,9 @@ def _texts(scene: Scene, type_: ir.types.Type) -> list[str]:
 
 def _somewhere(link: ir.Link, atoms: Atoms) -> Iterator[Candidate]:
     """Where a message is: in flight, or in a variable of its sender or receiver, unless one or two facts are true."""
-    if link.machine.delivery != "unicast":
+    if link.machine.delivery == "off":
         return
+    ends = ("src", "dst") if link.machine.delivery == "unicast" else ("src",)
     m = atoms.words.fresh(MESSAGE, ())
     places: list[str] = []
     for scene in scenes(link):
@@ -431,7 +432,7 @@ def _somewhere(link: ir.Link, atoms: Atoms) -> Iterator[Candidate]:
                 places.append(f"(exists {inner} in flight. {x} = {m})")
     for variable in link.protocol.state:
         if isinstance(variable.type, Collection) and variable.type.item == MESSAGE:
-            for end in ("src", "dst"):
+            for end in ends:
                 there = f"{variable.name}@({end}({m}))"
                 if variable.type.kind in ("queue", "set"):
                     places.append(f"{m} in {there}")

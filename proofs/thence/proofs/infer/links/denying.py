@@ -57,20 +57,30 @@ def denied(session: ProofSession, whole: Obligation, clause_of: Callable[[str], 
     """
     search = session.within(STATE_MS)
     clauses = [clause_of(each.name) for each in whole.hypotheses]
-    chosen = frozenset[str]()
+    chosen, denying = frozenset[str](), frozenset[str]()
     for _ in range(MOST_STATES):
         left = [at for at, name in enumerate(clauses) if not name or name in kept or name in chosen]
         smaller = whole.with_only(left)
         model = _state(search, smaller)
         if model is None:
-            quick = session.within(PROOF_MS).with_one_solver()
-            (done,) = quick.discharge([smaller], look_for_models=False, groups=[""], core="first")
+            done = _proof(session, smaller)
+            if not done.proved and len(denying) > len(chosen):
+                more = [at for at, name in enumerate(clauses) if not name or name in kept or name in denying]
+                larger = _proof(session, whole.with_only(more))
+                return Denial(larger, denying) if larger.proved else Denial(done, chosen)
             return Denial(done, chosen)
-        one = _first_false(whole, clauses, frozenset((*kept, *chosen)), model)
-        if one is None:
+        false = _false(whole, clauses, frozenset((*kept, *chosen)), model)
+        if not false:
             return Denial(None, chosen, is_open=True)
-        chosen |= {one}
+        chosen |= {false[0]}
+        denying |= frozenset(false)
     return Denial(None, chosen)
+
+
+def _proof(session: ProofSession, obligation: Obligation) -> Discharge:
+    quick = session.within(PROOF_MS).with_one_solver()
+    (done,) = quick.discharge([obligation], look_for_models=False, groups=[""], core="first")
+    return done
 
 
 def _state(session: ProofSession, obligation: Obligation) -> Model | None:
@@ -81,9 +91,10 @@ def _state(session: ProofSession, obligation: Obligation) -> Model | None:
         return None
 
 
-def _first_false(whole: Obligation, clauses: list[str], known: frozenset[str], model: Model) -> str | None:
-    """The first of the clauses besides those known that is false in a state."""
-    for name, each in zip(clauses, whole.hypotheses, strict=True):
-        if name and name not in known and not evaluate(each.body, model.structure, model.environment):
-            return name
-    return None
+def _false(whole: Obligation, clauses: list[str], known: frozenset[str], model: Model) -> list[str]:
+    """The clauses besides those known that are false in a state, in their order."""
+    return [
+        name
+        for name, each in zip(clauses, whole.hypotheses, strict=True)
+        if name and name not in known and not evaluate(each.body, model.structure, model.environment)
+    ]

@@ -19,6 +19,7 @@ from thence.dsl.check.link import link_formulas
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, Note, Refuted
 from thence.proofs.infer.kept import Kept, digest
+from thence.proofs.infer.links.alone import alone
 from thence.proofs.infer.links.atoms import speaks_of
 from thence.proofs.infer.links.candidates import (
     BETWEEN,
@@ -45,7 +46,7 @@ from thence.proofs.links.witness import says_nothing
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.prover import proved_set
-from thence.proofs.refinement.obligations import consequences
+from thence.proofs.refinement.obligations import consequences, obligations
 from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.solving.assessment import Assessment, unknown
@@ -66,6 +67,10 @@ FEW_PAIRS = 20
 SHORT_S = 10.0
 """So long a run that breaks the link is looked for in small scopes, at most: one that is shorter than the one that was
 drawn, or one that was not drawn."""
+
+
+SOON_MS = 1_000
+"""Time limit for a question about a form of what was found that is not the last one, and about what is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +375,7 @@ class _Search:
         elif rank == PAIRS:
             proposed = pairs_of_scenes(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         elif rank == BETWEEN:
-            proposed = between_processes(self.link, lambda texts: self._always(texts, samples))
+            proposed = between_processes(self.link, lambda texts: self._always(texts, samples)) + alone(self.link)
         elif rank == SEVERAL:
             proposed = several_facts(self.link, lambda prefix, facts: self._rows(prefix, facts, samples))
         else:
@@ -471,25 +476,40 @@ class _Search:
                     self._note_used(resting, clauses)
 
     def _confirmed(self, inductive: InductiveSet, clauses: Mapping[Candidate, ir.Expr]) -> LinkInference:
-        """The proof of the link by the prover; clauses with one beginning are one invariant, or those without a
-        quantifier inside are, or each is one."""
+        """The proof of the link by the prover, with the first form of the clauses that is proved soon, or the last."""
         self.note("the proof")
         self.budget.seconds = max(self.budget.seconds, self.budget.spent + PROOF_S)
-        merged = self._merged(clauses)
-        found = self._proof(inductive, merged)
-        if not found.proved:
-            plain = {each: body for each, body in clauses.items() if not _quantifies(each.atom)}
-            apart = [(each, body) for each, body in clauses.items()]
-            partly = [*self._merged(plain), *(each for each in apart if each[0] not in plain)]
-            for said in (partly, apart):
-                if not found.proved and len(said) > len(merged):
-                    merged, found = said, self._proof(inductive, said)
-        return found
+        *shorter, longest = self._forms(clauses)
+        chosen = next((each for each in shorter if self._is_proved_soon(inductive, each)), longest)
+        return self._proof(inductive, chosen)
 
-    def _proof(self, inductive: InductiveSet, clauses: Sequence[tuple[Candidate, ir.Expr]]) -> LinkInference:
+    def _forms(self, clauses: Mapping[Candidate, ir.Expr]) -> list[list[tuple[Candidate, ir.Expr]]]:
+        """The clauses as invariants: those with one beginning are one, or those without a quantifier inside are, or
+        each is one. A loop keeps an invariant as a whole, or not at all."""
+        plain = {each: body for each, body in clauses.items() if not _quantifies(each.atom)}
+        apart = [(each, body) for each, body in clauses.items()]
+        partly = [*self._merged(plain), *(each for each in apart if each[0] not in plain)]
+        by_length = {len(each): each for each in (apart, partly, self._merged(clauses))}
+        return [by_length[each] for each in sorted(by_length)]
+
+    def _is_proved_soon(self, inductive: InductiveSet, clauses: Sequence[tuple[Candidate, ir.Expr]]) -> bool:
+        known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
+        asked = obligations(self._with(self._named(clauses)), known)
+        soon = self.session.within(SOON_MS).with_one_solver()
+        return all(each.proved for each in soon.discharge(asked, look_for_models=False, groups=[""] * len(asked)))
+
+    def _with(self, conjuncts: Sequence[Said]) -> ir.Link:
+        """The link with these invariants, too."""
+        return replace(self.link, invariants=(*self.link.invariants, *(each.formula for each in conjuncts)))
+
+    def _proof(
+        self, inductive: InductiveSet, clauses: Sequence[tuple[Candidate, ir.Expr]], most_ms: int | None = None
+    ) -> LinkInference:
+        """What the prover says of the link with these clauses, perhaps with at most this time for each question."""
+        session = self.session if most_ms is None else self.session.within(most_ms)
         conjuncts = self._named(clauses)
-        link = replace(self.link, invariants=(*self.link.invariants, *(each.formula for each in conjuncts)))
-        assessment = prove_link(self.session, link, inductive)
+        link = self._with(conjuncts)
+        assessment = prove_link(session, link, inductive)
         if assessment.verdict is Verdict.PROVED and (nothing := says_nothing(link)) is not None:
             assessment = unknown(nothing, assessment.facts, assessment.text)
         if assessment.verdict is Verdict.PROVED:
@@ -507,7 +527,7 @@ class _Search:
     def _unproved(self, inductive: InductiveSet, clauses: Mapping[Candidate, ir.Expr]) -> LinkInference:
         """What is open with the clauses that are used so far, in the words of the prover."""
         self.budget.seconds = max(self.budget.seconds, self.budget.spent + PROOF_S)
-        found = self._proof(inductive, self._merged(clauses))
+        found = self._proof(inductive, self._merged(clauses), SOON_MS)
         return found if found.reason else replace(found, reason="the search did not confirm its own proof")
 
     def _merged(self, clauses: Mapping[Candidate, ir.Expr]) -> list[tuple[Candidate, ir.Expr]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from thence.dsl import ir
 from thence.dsl.ir.properties import FAULT
 from thence.dsl.run.actions import State
 from thence.dsl.run.evaluate import Frame
+from thence.dsl.run.identity_reuse import system_of
 from thence.dsl.run.narrate import narrate
 from thence.dsl.run.values import Fault
 from thence.proofs.infer.links.rows import SEEN
@@ -24,6 +25,9 @@ RUNS = 120
 
 STEPS = 60
 """Steps of a run at most."""
+
+LARGE_SHARE = 0.25
+"""This share of the states of a run with more messages is taken: so there are more runs, and later states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +51,27 @@ class LinkSamples:
 
     def collect(self, seed: int, check: Callable[[], None]) -> None:
         """Draws runs in each scope, until one is forbidden. `check` is called for each run, and may raise."""
-        draw = Random(seed)
-        for follow in followers(self.link):
-            states: dict[tuple[object, ...], tuple[Follower, State]] = {}
-            self._states.append((follow, []))
-            for _ in range(RUNS):
-                check()
-                if len(states) >= STATES or self.forbidden is not None:
-                    break
-                for machine, state in self._run(follow, draw):
+        draw, stated = Random(seed), list(followers(self.link))
+        for share, scopes in ((1.0, stated), (LARGE_SHARE, [*_larger(self.link, stated)])):
+            for follow in scopes:
+                self._states.append((follow, []))
+                self._states[-1] = follow, self._drawn(follow, draw, check, share)
+                if self.forbidden is not None:
+                    return
+
+    def _drawn(
+        self, follow: LinkRun, draw: Random, check: Callable[[], None], share: float
+    ) -> list[tuple[Follower, State]]:
+        """Different states of runs in a scope, of each run about this share."""
+        states: dict[tuple[object, ...], tuple[Follower, State]] = {}
+        for _ in range(RUNS):
+            check()
+            if len(states) >= STATES or self.forbidden is not None:
+                break
+            for machine, state in self._run(follow, draw):
+                if share == 1.0 or draw.random() < share:
                     states.setdefault((state.locals, state.network, machine.machine), (machine, state))
-            self._states[-1] = follow, list(states.values())[:STATES]
-            if self.forbidden is not None:
-                return
+        return list(states.values())[:STATES]
 
     def _run(self, follow: LinkRun, draw: Random) -> Iterator[tuple[Follower, State]]:
         system, said = follow.system, list[str]()
@@ -114,6 +126,21 @@ class LinkSamples:
                 except Fault:
                     return None
         return frozenset(rows)
+
+
+def _larger(link: ir.Link, scopes: Iterable[LinkRun]) -> Iterator[LinkRun]:
+    """The link in each of these scopes with twice as many messages and inputs, and timers that fire at any moment."""
+    known: set[ir.Workload] = set()
+    for follow in scopes:
+        workload = follow.system.workload
+        inputs = tuple(replace(each, limits=tuple(2 * limit for limit in each.limits)) for each in workload.inputs)
+        sends, ticks = tuple(2 * each for each in workload.sends), 2 * (workload.ticks or 1)
+        larger = replace(workload, sends=sends, inputs=inputs, ticks=ticks)
+        if larger not in known:
+            known.add(larger)
+            run = LinkRun(link, system_of(follow.system.protocol, larger))
+            if not run.broken_axioms():
+                yield run
 
 
 def _is_true(holds: Callable[[Frame], object], frame: Frame) -> bool:

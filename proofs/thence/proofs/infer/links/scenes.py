@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from thence.dsl import ir
 from thence.dsl.check.link import names_of_link
@@ -69,13 +70,16 @@ def words_of(link: ir.Link) -> Words:
 
 
 def scenes(link: ir.Link) -> tuple[Scene, ...]:
-    """All scenes of a link: packets first, then variables in the order of the text."""
+    """All scenes of a link: packets first, then variables in the order of the text, then those of each role."""
     words = words_of(link)
     constants = tuple(Term(each.name, each.type) for each in link.protocol.constants)
     found = [_flight(kind, words) for kind in link.protocol.packets]
     for variable in link.protocol.state:
         found.extend(_Variable(words, variable.name).scenes(variable.type))
-    return tuple(replace(scene, terms=(*scene.terms, *constants)) for scene in found)
+    for variable, role in product(link.protocol.state, [each.text for each in constants if each.type == PROCESS]):
+        own = _Variable(words, variable.name, role).scenes(variable.type)
+        found.extend(scene for scene in own if scene.about)
+    return tuple(replace(scene, terms=tuple(dict.fromkeys((*scene.terms, *constants)))) for scene in found)
 
 
 def fields(text: str, type_: Type) -> Iterator[Term]:
@@ -104,14 +108,15 @@ def _flight(kind: ir.PacketKind, words: Words) -> Scene:
 
 @dataclass(slots=True)
 class _Variable:
-    """The scenes of a state variable."""
+    """The scenes of a state variable, of each process or of one role."""
 
     words: Words
     name: str
+    role: str = ""
     _found: list[Scene] = field(default_factory=list)
 
     def scenes(self, type_: Type) -> list[Scene]:
-        own = self.words.fresh(PROCESS, ())
+        own = self.role or self.words.fresh(PROCESS, ())
         self._value(f"{self.name}@{own}", type_, (Term(own, PROCESS),))
         return self._found
 
@@ -121,26 +126,27 @@ class _Variable:
             key = Term(self.words.fresh(type_.key, taken), type_.key)
             self._value(f"{text}[{key.text}]", type_.value, (*bound, key))
             if not isinstance(type_.value, Map):
-                self._add(self.name, _every(bound), (*bound, Term(text, type_)), (text,), bound)
+                self._add(self.name, self._every(bound), (*bound, Term(text, type_)), (text,), bound)
         elif isinstance(type_, Map) and type_.key in (PROCESS, MESSAGE, NAT):
             key = Term(self.words.fresh(type_.key, taken), type_.key)
             inside = (*bound, key, *fields(f"{text}[{key.text}]", type_.value))
-            self._add(f"in_{self.name}", f"{_every(bound)}forall {key.text} in {text}. ", inside, (), (key,))
-            self._add(self.name, _every(bound), (*bound, Term(text, type_)), (text,), bound)
+            self._add(f"in_{self.name}", f"{self._every(bound)}forall {key.text} in {text}. ", inside, (), (key,))
+            self._add(self.name, self._every(bound), (*bound, Term(text, type_)), (text,), bound)
         elif isinstance(type_, CollectionType) and type_.kind == "option":
-            self._add(self.name, _every(bound), (*bound, Term(text, type_)), (text,), bound)
+            self._add(self.name, self._every(bound), (*bound, Term(text, type_)), (text,), bound)
             inside = (*bound, *fields(f"{text}.value", type_.item))
-            self._add(f"in_{self.name}", f"{_every(bound)}{text} is not none implies ", inside, (), bound)
+            self._add(f"in_{self.name}", f"{self._every(bound)}{text} is not none implies ", inside, (), bound)
         elif isinstance(type_, CollectionType):
-            self._add(self.name, _every(bound), (*bound, Term(text, type_)), (text,), bound)
+            self._add(self.name, self._every(bound), (*bound, Term(text, type_)), (text,), bound)
             if type_.kind in ("set", "queue"):
                 element = self.words.fresh(type_.item, taken)
                 inside = (*bound, *fields(element, type_.item))
                 one = Term(element, type_.item)
-                self._add(f"in_{self.name}", f"{_every(bound)}forall {element} in {text}. ", inside, (), (*bound, one))
+                prefix = f"{self._every(bound)}forall {element} in {text}. "
+                self._add(f"in_{self.name}", prefix, inside, (), (*bound, one))
         else:
             own = tuple(fields(text, type_))
-            self._add(self.name, _every(bound), (*bound, *own), tuple(term.text for term in own), bound)
+            self._add(self.name, self._every(bound), (*bound, *own), tuple(term.text for term in own), bound)
 
     def _add(
         self, label: str, prefix: str, terms: tuple[Term, ...], about: tuple[str, ...], bound: tuple[Term, ...]
@@ -148,11 +154,10 @@ class _Variable:
         names = frozenset(term.text for term in (*terms, *bound) if term.text.isidentifier())
         self._found.append(Scene(label, prefix, terms, about, names))
 
-
-def _every(bound: tuple[Term, ...]) -> str:
-    """`forall p, q: process. forall m: message. `"""
-    said = ""
-    for type_ in (PROCESS, MESSAGE):
-        names = [term.text for term in bound if term.type == type_]
-        said += f"forall {', '.join(names)}: {type_}. " if names else ""
-    return said
+    def _every(self, bound: tuple[Term, ...]) -> str:
+        """`forall p, q: process. forall m: message. `"""
+        said = ""
+        for type_ in (PROCESS, MESSAGE):
+            names = [term.text for term in bound if term.type == type_ and term.text != self.role]
+            said += f"forall {', '.join(names)}: {type_}. " if names else ""
+        return said
