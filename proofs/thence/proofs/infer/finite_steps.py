@@ -1,7 +1,8 @@
 """Induction in one small universe: does a transition keep a clause where others are true? Search decides it.
 
 Elements of a sort without an order are alike, so of all arguments of a transition only those are tried that differ in
-which of them are the same. What is kept here need not be kept in a larger universe: the prover says.
+which of them are the same. So it is with the values for which a clause is false, where it is asked whether the clause
+follows from others. What is kept here need not be kept in a larger universe: the prover says.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import NAT, Type
 from thence.proofs.infer.orders import is_ordered
 from thence.proofs.infer.solver_process import Asked, SolverProcess
-from thence.proofs.logic.formula import symbols_of
+from thence.proofs.logic.formula import forall, outer_foralls, symbols_of
 from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, quoted
 from thence.proofs.logic.structure import Structure, Value, elements
 from thence.proofs.machine.transitions import Action, actions, after, symbols
@@ -66,7 +67,8 @@ class Precondition:
 class _Case:
     """One transition with its arguments: a solver that has the guard, and names for formulas before and after.
 
-    `enough` has for a goal sets of formulas, each of which is enough for the transition to keep it.
+    `enough` has for a goal sets of formulas, each of which is enough for the transition to keep it. `up_to_names`: the
+    values for which a goal is false are tried but for those that differ from others only in the names of elements.
     """
 
     action: Action | None
@@ -78,6 +80,7 @@ class _Case:
     before: dict[Hashable, str] = field(default_factory=dict)
     broken: dict[Hashable, str] = field(default_factory=dict)
     enough: dict[Hashable, list[frozenset[ir.Expr]]] = field(default_factory=dict)
+    up_to_names: bool = False
     sent: int = 0
     declared: int = 0
 
@@ -95,7 +98,7 @@ class FiniteSteps:
         self._machine = machine
         self._facts = (*(axiom.body for axiom in machine.axioms), *facts)
         self._process = process
-        self._state: _Case | None = None
+        self._states: tuple[_Case, _Case] | None = None
         self._cases = [
             self._case(action, arguments)
             for action in actions(machine)
@@ -158,9 +161,18 @@ class FiniteSteps:
 
         With a limit in seconds, None may also mean that the solver did not say it in time.
         """
-        if self._state is None:
-            self._state = self._case(None, ())
-        case = self._state
+        if self._states is None:
+            self._states = self._case(None, ()), self._case(None, ())
+            self._states[0].up_to_names = True
+        few, every = self._states
+        first = self._against(few, goals, known, seconds)
+        if first is None:
+            return None
+        return self._against(every, goals, known, seconds) or first  # what is found among all states shows more
+
+    def _against(
+        self, case: _Case, goals: Sequence[ir.Expr], known: Sequence[ir.Expr], seconds: float | None
+    ) -> Structure | None:
         assumed = [self._before(case, formula) for formula in known]
         broken = [self._broken(case, goal) for goal in goals]
         some = broken[0]
@@ -238,9 +250,24 @@ class FiniteSteps:
                     then = formula.formula
                 case _:
                     then = formula if case.action is None else after(formula, case.action)
-            said = case.grounding.formula(then, case.cells, case.environment)
-            case.grounding.assertions.append(any_of((negated(quoted(name)), negated(said))))
+            said = self._false_for_some(case, then)
+            case.grounding.assertions.append(any_of((negated(quoted(name)), *said)))
         return case.broken[formula]
+
+    def _false_for_some(self, case: _Case, formula: ir.Expr) -> Iterator[str]:
+        """Alternatives, of which one is true where the formula is false: one for each choice of values of its outer
+        variables, if the case leaves out some of them."""
+        variables, body = outer_foralls(formula)
+        chosen = [variable for variable in variables if case.up_to_names and variable.type != NAT]
+        body = forall([variable for variable in variables if variable not in chosen], body)
+        parameters = case.action.parameters if case.action else ()
+        types = [each.type for each in (*parameters, *chosen)]
+        for values in _more(case.arguments, types, self.universe, self._machine.ordered):
+            named = {
+                variable.name: case.grounding.element(value, variable.type)
+                for variable, value in zip(chosen, values[len(parameters) :], strict=True)
+            }
+            yield negated(case.grounding.formula(body, case.cells, {**case.environment, **named}))
 
     def _tell(self, case: _Case) -> None:
         """Sends what the solver does not have yet."""
