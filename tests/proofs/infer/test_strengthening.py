@@ -91,12 +91,14 @@ def test_values_that_only_rename_elements_change_no_answer(specify: Specify) -> 
             few.up_to_names = True
             for _ in range(12):
                 known_, goals = drawn_clauses(choices, chance, 3), drawn_clauses(choices, chance, chance.randint(1, 3))
-                found = [steps._against(case, goals, known_, None) for case in (few, every)]
-                assert (found[0] is None) == (found[1] is None)
-                if found[0] is not None:
-                    assert all(evaluate(each, found[0], {}) for each in known_)
-                    assert not all(evaluate(goal, found[0], {}) for goal in goals)
-                answers[found[0] is None] += 1
+                found = [steps._answer(case, goals, known_, None) for case in (few, every)]
+                values = [each.values for each in found if each is not None]
+                assert (values[0] is None) == (values[1] is None)
+                if values[0] is not None:
+                    state = steps._structure(few, values[0])
+                    assert all(evaluate(each, state, {}) for each in known_)
+                    assert not all(evaluate(goal, state, {}) for goal in goals)
+                answers[values[0] is None] += 1
     assert answers[True] > 10 and answers[False] > 10
 
 

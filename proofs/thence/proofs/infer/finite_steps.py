@@ -1,8 +1,8 @@
 """Induction in one small universe: does a transition keep a clause where others are true? Search decides it.
 
 Elements of a sort without an order are alike, so of all arguments of a transition only those are tried that differ in
-which of them are the same. So it is with the values for which a clause is false, where it is asked whether the clause
-follows from others. What is kept here need not be kept in a larger universe: the prover says.
+which of them are the same. So it is with the values for which a clause is false, where it is hard to say whether the
+clause follows from others. What is kept here need not be kept in a larger universe: the prover says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from thence.dsl import ir
 from thence.dsl.ir.types import NAT, Type
 from thence.proofs.infer.orders import is_ordered
-from thence.proofs.infer.solver_process import Asked, SolverProcess
+from thence.proofs.infer.solver_process import Asked, FiniteAnswer, SolverProcess
 from thence.proofs.logic.formula import forall, outer_foralls, symbols_of
 from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, quoted
 from thence.proofs.logic.structure import Structure, Value, elements
@@ -30,6 +30,9 @@ NUMBERS_BELOW = 8
 
 ARGUMENTS_BELOW = 4
 """Bound on the numbers that a transition is given as arguments."""
+
+EASY_S = 0.15
+"""A question about states that takes more effort than so many seconds is asked again with fewer values."""
 
 CORES = 4
 """So many answers about a goal and a transition are remembered, the last ones first."""
@@ -163,16 +166,18 @@ class FiniteSteps:
         """
         if self._states is None:
             self._states = self._case(None, ()), self._case(None, ())
-            self._states[0].up_to_names = True
-        few, every = self._states
-        first = self._against(few, goals, known, seconds)
-        if first is None:
-            return None
-        return self._against(every, goals, known, seconds) or first  # what is found among all states shows more
+            self._states[1].up_to_names = True
+        case, few = self._states
+        answer = None if seconds is None else self._answer(case, goals, known, min(seconds, EASY_S))
+        if answer is None:
+            case = few
+            answer = self._answer(case, goals, known, seconds)
+        return None if answer is None or answer.values is None else self._structure(case, answer.values)
 
-    def _against(
+    def _answer(
         self, case: _Case, goals: Sequence[ir.Expr], known: Sequence[ir.Expr], seconds: float | None
-    ) -> Structure | None:
+    ) -> FiniteAnswer | None:
+        """Whether one of the goals can be false where `known` is true; None where that is not said in time."""
         assumed = [self._before(case, formula) for formula in known]
         broken = [self._broken(case, goal) for goal in goals]
         some = broken[0]
@@ -182,11 +187,9 @@ class FiniteSteps:
             case.grounding.assertions.append(any_of((negated(quoted(some)), *map(quoted, broken))))
         self._tell(case)
         asked = Asked((*assumed, some), tuple(self._cell_names(case)))
-        process = self._process
-        answer = (
-            process.check(case.solver, asked) if seconds is None else process.try_check(case.solver, asked, seconds)
-        )
-        return None if answer is None or answer.values is None else self._structure(case, answer.values)
+        if seconds is None:
+            return self._process.check(case.solver, asked)
+        return self._process.try_check(case.solver, asked, seconds)
 
     def _structure(self, case: _Case, values: Mapping[str, Value]) -> Structure:
         return Structure(
