@@ -31,8 +31,9 @@ NUMBERS_BELOW = 8
 ARGUMENTS_BELOW = 4
 """Bound on the numbers that a transition is given as arguments."""
 
-EASY_S = 0.15
-"""A question about states that takes more effort than so many seconds is asked again with fewer values."""
+EASY_S = 0.3
+"""A question about states that takes more effort than so many seconds is asked again with fewer values, and so are all
+after it: of a machine of which one such question is hard, most are."""
 
 CORES = 4
 """So many answers about a goal and a transition are remembered, the last ones first."""
@@ -102,6 +103,7 @@ class FiniteSteps:
         self._facts = (*(axiom.body for axiom in machine.axioms), *facts)
         self._process = process
         self._states: tuple[_Case, _Case] | None = None
+        self._is_hard = False
         self._cases = [
             self._case(action, arguments)
             for action in actions(machine)
@@ -168,7 +170,10 @@ class FiniteSteps:
             self._states = self._case(None, ()), self._case(None, ())
             self._states[1].up_to_names = True
         case, few = self._states
-        answer = None if seconds is None else self._answer(case, goals, known, min(seconds, EASY_S))
+        answer = None
+        if seconds is not None and not self._is_hard:
+            answer = self._answer(case, goals, known, min(seconds, EASY_S))
+            self._is_hard = answer is None
         if answer is None:
             case = few
             answer = self._answer(case, goals, known, seconds)
