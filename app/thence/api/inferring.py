@@ -26,9 +26,9 @@ from thence.dsl.write.insertion import with_invariant_lines
 from thence.proofs.infer.asking import Ask
 from thence.proofs.infer.goals import goals_of, hidden
 from thence.proofs.infer.hints import Hints, fewest_hints
-from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, as_kept, beginning
+from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, as_kept
 from thence.proofs.infer.inference import infer as infer_machine
-from thence.proofs.infer.kept import Kept, read, save
+from thence.proofs.infer.kept import Kept, beginning, read, save
 from thence.proofs.infer.links.inference import LinkInference, infer_link, promising_hints, without_invariants
 from thence.proofs.infer.links.inference import as_kept as link_as_kept
 from thence.proofs.infer.naming import line_of, names_of

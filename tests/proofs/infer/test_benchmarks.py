@@ -39,6 +39,9 @@ LATER = (
     "quorum_commit",
     "mesi",
     "tree_reports",
+    "dekker",
+    "three_phase_commit",
+    "hermes",
 )
 
 
@@ -53,8 +56,8 @@ def machine_of(name: str) -> ir.Machine:
     return machine
 
 
-def test_there_are_thirty_two() -> None:
-    assert len(FILES) == 32 and {*SOON, *LATER} < {file.stem for file in FILES}
+def test_there_are_thirty_five() -> None:
+    assert len(FILES) == 35 and {*SOON, *LATER} < {file.stem for file in FILES}
 
 
 @pytest.mark.parametrize("name", SOON)
@@ -87,7 +90,18 @@ def test_a_mutant_is_refuted_by_a_run(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(
     "name",
-    ["leader_ring", "toy_consensus", "quorum_register", "echo_broadcast", "german_cache", "mesi", "tree_reports"],
+    [
+        "leader_ring",
+        "toy_consensus",
+        "quorum_register",
+        "echo_broadcast",
+        "german_cache",
+        "mesi",
+        "tree_reports",
+        "dekker",
+        "three_phase_commit",
+        "hermes",
+    ],
 )
 def test_a_mutant_is_refuted_in_time(name: str) -> None:
     assert_refuted(name)

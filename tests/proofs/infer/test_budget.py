@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from thence.proofs.infer.budget import Budget, OutOfTime
+from thence.proofs.infer.budget import Budget, FirstPart, OutOfTime
 from thence.proofs.infer.solver_process import Asked, SolverProcess
 
 HOLES = 8
@@ -146,3 +146,30 @@ def test_a_loop_notices_the_end_of_its_time_soon() -> None:
     budget.seconds = 0.1
     with pytest.raises(OutOfTime):
         budget.check()
+
+
+def test_a_first_part_is_lengthened_and_what_goes_on_beside_it_takes_nothing() -> None:
+    budget, beside, other = Budget(100.0), [0.0], [0.0]
+    budget.count(lambda: beside[0] + other[0])
+    part = FirstPart(budget, 50.0, lambda: beside[0])
+    assert budget.seconds == 50.0
+    beside[0], other[0] = 30.0, 45.0
+    part.renew()
+    assert budget.seconds == 80.0 and 0.0 < budget.left <= 5.0
+    part.lengthen(10.0, 75.0)
+    assert 9.0 < budget.left <= 10.0
+    part.lengthen(2.0, 75.0)  # it has more than that
+    assert 9.0 < budget.left <= 10.0
+    part.lengthen(60.0, 75.0)
+    assert budget.seconds == 105.0 and budget.whole == 100.0
+
+
+def test_a_first_part_that_is_over_may_go_on() -> None:
+    budget, spent = Budget(100.0), [60.0]
+    budget.count(lambda: spent[0])
+    spent[0] = 120.0
+    part = FirstPart(budget, 50.0, lambda: 0.0)
+    with pytest.raises(OutOfTime):
+        budget.check()
+    part.lengthen(12.0, 75.0)
+    assert 0.0 < budget.left <= 12.0

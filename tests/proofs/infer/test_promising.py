@@ -14,7 +14,8 @@ from thence.dsl.find import specification
 from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.finite_steps import INDUCTIVE, FiniteSteps, Precondition
 from thence.proofs.infer.goals import about_states, hidden, stated_goals
-from thence.proofs.infer.inference import Aids, Limits, beginning, infer, with_conjuncts
+from thence.proofs.infer.inference import Aids, Limits, infer, with_conjuncts
+from thence.proofs.infer.kept import beginning
 from thence.proofs.infer.promising import Guess, promising
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.machine.prover import prove_machine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -17,6 +17,8 @@ from thence.proofs.infer.reasons import along_an_order, come_first, lost_instead
 from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.structure import Structure, tuples
 from thence.proofs.machine.transitions import actions, initial, step, symbols
+from thence.proofs.prove import prove_specification
+from thence.spec.verdict import Verdict
 
 
 def machine(name: str) -> ir.Machine:
@@ -98,6 +100,20 @@ def test_what_a_message_remembers_blocks_its_sender() -> None:
     (subject,) = specification("hybrid_multicast").machines
     send = next(each for each in actions(subject) if each.name == "causal_send")
     assert BLOCKED in [show_expression(each) for each in reasons_of(send, subject)]
+
+
+NO_ECHO = "forall q. exists m. member(m, q) and not echo(m, v) and (echoed(m) and honest(m))"
+"""That no quorum can echo v any more: of each an honest node has echoed something else. Liars may still echo it."""
+
+
+def test_what_no_transition_does_any_more(specify: Callable[[str], ir.Specification]) -> None:
+    """Two transitions make an echo, an honest one and a lie: what forbids both of them says that there will be none."""
+    assert NO_ECHO in said("echo_broadcast", "get_ready")
+    parts_of_it = [NO_ECHO.replace("(echoed(m) and honest(m))", part) for part in ("echoed(m)", "honest(m)")]
+    assert not {*parts_of_it} & {*said("echo_broadcast", "get_ready")}
+    text = (library()[0].parent / "benchmarks" / "echo_broadcast.thence").read_text().split("  invariant ")[0]
+    results = prove_specification(specify(f"{text}  stable lost(v: value): {NO_ECHO}\n"))
+    assert [each.verdict for each in results if each.name == "lost"] == [Verdict.PROVED]
 
 
 UNTOLD = "forall q. exists n. member(n, q) and not answered(n, r) and stored(n, v_)"

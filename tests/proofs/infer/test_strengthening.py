@@ -75,6 +75,33 @@ def test_a_state_is_against_one_of_a_group_or_each_of_it_follows(specify: Specif
     assert follow > 2 and against > 2
 
 
+def test_values_that_only_rename_elements_change_no_answer(specify: Specify) -> None:
+    """Of drawn clauses, with nested quantifiers and orders among them: left out or not, a state is there or is not."""
+    chance = Random(29)
+    answers = Counter[bool]()
+    with SolverProcess(Budget(600)) as process:
+        files = ("paxos", "ticket_lock", "quorum_register", "sharded_store")
+        known = [
+            specification(str(library()[0].parent / "benchmarks" / f"{each}.thence")).machines[0] for each in files
+        ]
+        for machine in (*filter(choices_of, small_with_order(specify)), *known, specification("fifo").machines[0]):
+            choices = choices_of(machine)
+            steps = FiniteSteps(machine, {"process": 3, "message": 3}, (), process)
+            few, every = steps._case(None, ()), steps._case(None, ())
+            few.up_to_names = True
+            for _ in range(12):
+                known_, goals = drawn_clauses(choices, chance, 3), drawn_clauses(choices, chance, chance.randint(1, 3))
+                found = [steps._answer(case, goals, known_, None) for case in (few, every)]
+                values = [each.values for each in found if each is not None]
+                assert (values[0] is None) == (values[1] is None)
+                if values[0] is not None:
+                    state = steps._structure(few, values[0])
+                    assert all(evaluate(each, state, {}) for each in known_)
+                    assert not all(evaluate(goal, state, {}) for goal in goals)
+                answers[values[0] is None] += 1
+    assert answers[True] > 10 and answers[False] > 10
+
+
 def test_what_was_enough_before_is_the_same_answer_without_a_question(specify: Specify) -> None:
     """Of drawn clauses and steps: `again` never changes whether a clause is kept, and what it names is enough."""
     chance = Random(11)

@@ -72,3 +72,56 @@ def test_how_far_a_number_may_be_ahead_is_what_is_to_be_proved() -> None:
     atoms = {show_expression(atom) for each in templates(vocabulary, sorts_of(barrier), 1) for atom in each.atoms}
     assert {"open() <= phase(w) + 1", "phase(w) <= open()"} <= atoms
     assert vocabulary_of(barrier, []).ahead == ()
+
+
+def atoms_of(machine: ir.Machine) -> set[str]:
+    """The atoms over one variable and over two, as text."""
+    vocabulary = vocabulary_of(machine, [each.body for each in machine.invariants])
+    return {
+        show_expression(atom)
+        for count in (1, 2)
+        for each in templates(vocabulary, sorts_of(machine), count)
+        for atom in each.atoms
+    }
+
+
+def test_places_of_a_program_are_told_apart_and_not_compared() -> None:
+    (dekker,) = specification(str(library()[0].parent / "benchmarks" / "dekker.thence")).machines
+    assert {atom for atom in atoms_of(dekker) if "at(t)" in atom} == {f"at(t) = {place}" for place in range(6)}
+
+
+LEVELS = """
+machine levels:
+  delivery off
+  sort thing
+  function level(t: thing): nat
+  function state(t: thing): nat
+  function stops(): nat
+  transition up(t: thing):
+    require level(t) < 3 and state(t) = 0
+    level(t) := level(t) + 1
+  transition stop(t: thing):
+    require level(t) = 2
+    forall u: state(u) := if u = t then 2 else state(u)
+    stops() := stops() + 1
+  transition follow(t: thing, u: thing):
+    require stops() <= 1
+    state(t) := 1
+  invariant low: forall t. level(t) <= 3
+"""
+
+
+def test_numbers_that_the_text_names(specify: Callable[[str], ir.Specification]) -> None:
+    """Levels are counted, too, and have an order; states are named only. That one stop was counted says nothing new."""
+    (machine,) = specify(LEVELS).machines
+    atoms = atoms_of(machine)
+    assert {"level(t) = 2", "level(t) = 3", "2 <= level(t)", "3 <= level(t)", "level(t) <= level(t2)"} <= atoms
+    assert {atom for atom in atoms if "state(t)" in atom} == {f"state(t) = {number}" for number in range(3)}
+    assert {atom for atom in atoms if "stops()" in atom} == {"stops() = 0"}
+
+
+def test_machines_of_the_library_that_count_name_no_numbers() -> None:
+    for name in ("cbcast", "fifo", "skeen", "lamport_mutex"):
+        for machine in specification(name).machines:
+            stated = about_states(machine)
+            assert not vocabulary_of(stated, [closed(stated, goal) for goal in stated_goals(stated)]).stages

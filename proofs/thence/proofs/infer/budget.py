@@ -83,3 +83,24 @@ class Budget:
 
     def over(self) -> OutOfTime:
         return OutOfTime(f"the time limit is over, {self.spent:.0f} s of processor time")
+
+
+@dataclass(slots=True)
+class FirstPart:
+    """The part of a budget that the first of two attempts has, beside what goes on anyway (`beside`, in seconds)."""
+
+    budget: Budget
+    seconds: float
+    beside: Callable[[], float]
+
+    def __post_init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        """What goes on beside it takes nothing from it."""
+        self.budget.seconds = self.seconds + self.beside()
+
+    def lengthen(self, more: float, most: float) -> None:
+        """It has so many seconds from now on, if it had fewer, and `most` in all."""
+        self.seconds = max(self.seconds, min(self.budget.spent - self.beside() + more, most))
+        self.renew()

@@ -1,7 +1,8 @@
 """Induction in one small universe: does a transition keep a clause where others are true? Search decides it.
 
 Elements of a sort without an order are alike, so of all arguments of a transition only those are tried that differ in
-which of them are the same. What is kept here need not be kept in a larger universe: the prover says.
+which of them are the same. So it is with the values for which a clause is false, where it is hard to say whether the
+clause follows from others. What is kept here need not be kept in a larger universe: the prover says.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass, field
 from thence.dsl import ir
 from thence.dsl.ir.types import NAT, Type
 from thence.proofs.infer.orders import is_ordered
-from thence.proofs.infer.solver_process import Asked, SolverProcess
-from thence.proofs.logic.formula import symbols_of
+from thence.proofs.infer.solver_process import Asked, FiniteAnswer, SolverProcess
+from thence.proofs.logic.formula import forall, outer_foralls, symbols_of
 from thence.proofs.logic.ground import Cells, Grounding, Term, any_of, negated, quoted
 from thence.proofs.logic.structure import Structure, Value, elements
 from thence.proofs.machine.transitions import Action, actions, after, symbols
@@ -29,6 +30,10 @@ NUMBERS_BELOW = 8
 
 ARGUMENTS_BELOW = 4
 """Bound on the numbers that a transition is given as arguments."""
+
+EASY_S = 0.3
+"""A question about states that takes more effort than so many seconds is asked again with fewer values, and so are all
+after it: of a machine of which one such question is hard, most are."""
 
 CORES = 4
 """So many answers about a goal and a transition are remembered, the last ones first."""
@@ -66,7 +71,8 @@ class Precondition:
 class _Case:
     """One transition with its arguments: a solver that has the guard, and names for formulas before and after.
 
-    `enough` has for a goal sets of formulas, each of which is enough for the transition to keep it.
+    `enough` has for a goal sets of formulas, each of which is enough for the transition to keep it. `up_to_names`: the
+    values for which a goal is false are tried but for those that differ from others only in the names of elements.
     """
 
     action: Action | None
@@ -78,6 +84,7 @@ class _Case:
     before: dict[Hashable, str] = field(default_factory=dict)
     broken: dict[Hashable, str] = field(default_factory=dict)
     enough: dict[Hashable, list[frozenset[ir.Expr]]] = field(default_factory=dict)
+    up_to_names: bool = False
     sent: int = 0
     declared: int = 0
 
@@ -95,7 +102,8 @@ class FiniteSteps:
         self._machine = machine
         self._facts = (*(axiom.body for axiom in machine.axioms), *facts)
         self._process = process
-        self._state: _Case | None = None
+        self._states: tuple[_Case, _Case] | None = None
+        self._is_hard = False
         self._cases = [
             self._case(action, arguments)
             for action in actions(machine)
@@ -158,9 +166,23 @@ class FiniteSteps:
 
         With a limit in seconds, None may also mean that the solver did not say it in time.
         """
-        if self._state is None:
-            self._state = self._case(None, ())
-        case = self._state
+        if self._states is None:
+            self._states = self._case(None, ()), self._case(None, ())
+            self._states[1].up_to_names = True
+        case, few = self._states
+        answer = None
+        if seconds is not None and not self._is_hard:
+            answer = self._answer(case, goals, known, min(seconds, EASY_S))
+            self._is_hard = answer is None
+        if answer is None:
+            case = few
+            answer = self._answer(case, goals, known, seconds)
+        return None if answer is None or answer.values is None else self._structure(case, answer.values)
+
+    def _answer(
+        self, case: _Case, goals: Sequence[ir.Expr], known: Sequence[ir.Expr], seconds: float | None
+    ) -> FiniteAnswer | None:
+        """Whether one of the goals can be false where `known` is true; None where that is not said in time."""
         assumed = [self._before(case, formula) for formula in known]
         broken = [self._broken(case, goal) for goal in goals]
         some = broken[0]
@@ -170,11 +192,9 @@ class FiniteSteps:
             case.grounding.assertions.append(any_of((negated(quoted(some)), *map(quoted, broken))))
         self._tell(case)
         asked = Asked((*assumed, some), tuple(self._cell_names(case)))
-        process = self._process
-        answer = (
-            process.check(case.solver, asked) if seconds is None else process.try_check(case.solver, asked, seconds)
-        )
-        return None if answer is None or answer.values is None else self._structure(case, answer.values)
+        if seconds is None:
+            return self._process.check(case.solver, asked)
+        return self._process.try_check(case.solver, asked, seconds)
 
     def _structure(self, case: _Case, values: Mapping[str, Value]) -> Structure:
         return Structure(
@@ -238,9 +258,24 @@ class FiniteSteps:
                     then = formula.formula
                 case _:
                     then = formula if case.action is None else after(formula, case.action)
-            said = case.grounding.formula(then, case.cells, case.environment)
-            case.grounding.assertions.append(any_of((negated(quoted(name)), negated(said))))
+            said = self._false_for_some(case, then)
+            case.grounding.assertions.append(any_of((negated(quoted(name)), *said)))
         return case.broken[formula]
+
+    def _false_for_some(self, case: _Case, formula: ir.Expr) -> Iterator[str]:
+        """Alternatives, of which one is true where the formula is false: one for each choice of values of its outer
+        variables, if the case leaves out some of them."""
+        variables, body = outer_foralls(formula)
+        chosen = [variable for variable in variables if case.up_to_names and variable.type != NAT]
+        body = forall([variable for variable in variables if variable not in chosen], body)
+        parameters = case.action.parameters if case.action else ()
+        types = [each.type for each in (*parameters, *chosen)]
+        for values in _more(case.arguments, types, self.universe, self._machine.ordered):
+            named = {
+                variable.name: case.grounding.element(value, variable.type)
+                for variable, value in zip(chosen, values[len(parameters) :], strict=True)
+            }
+            yield negated(case.grounding.formula(body, case.cells, {**case.environment, **named}))
 
     def _tell(self, case: _Case) -> None:
         """Sends what the solver does not have yet."""

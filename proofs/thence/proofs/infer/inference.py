@@ -17,7 +17,7 @@ from thence.dsl import ir
 from thence.dsl.check import built_in
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.asking import Answer, Ask, Candidate, Ended, Judging, Lost, Question, priced, shown
-from thence.proofs.infer.budget import Budget, OutOfTime
+from thence.proofs.infer.budget import Budget, FirstPart, OutOfTime
 from thence.proofs.infer.clauses import Clause
 from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, inductive_sizes
@@ -73,6 +73,10 @@ FIRST_SHARE = 0.5
 
 LONG_SHARE = 0.75
 """The same, where the first attempt has a vocabulary of many formulas."""
+
+NEAR_SHARE = 0.125
+"""Share of the time limit that the first attempt still has, whenever nothing is open in small universes; but no more
+than `LONG_SHARE` in all."""
 
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
@@ -176,12 +180,6 @@ def as_kept(found: Inference) -> Kept:
     return Kept(digest(machine), come_first(machine), 0, base, (), (), (), ())
 
 
-def beginning(machine: ir.Machine, clauses: Iterable[ir.Expr]) -> Kept:
-    """Clauses from elsewhere, in the form in which a search begins with them, in the place of all short clauses."""
-    stated = about_states(machine)
-    return Kept(digest(stated), come_first(stated), 0, texts_of(clauses), (), (), (), ())
-
-
 def infer(
     session: ProofSession, machine: ir.Machine, limits: Limits, note: Note, aids: Aids | None = None
 ) -> Inference:
@@ -273,7 +271,7 @@ class _Search:
         self._budget: Budget
         self._reasons = False
         self._is_last = False
-        self._first_s: float | None = None
+        self._part: FirstPart | None = None
         self.facts: dict[str, int] = {}
         self._strengthening: Strengthening | None = None
         self._samplers: list[Sampler] = []
@@ -309,8 +307,9 @@ class _Search:
         found = None
         if len(order) > 1:
             if self._ask is None:
+                goal_runs = self._goal_runs
                 share = LONG_SHARE if self._vocabulary(reasons=order[0]).is_cut else FIRST_SHARE
-                self._first_s = self._budget.seconds = share * self._limits.seconds
+                self._part = FirstPart(self._budget, share * self._limits.seconds, lambda: goal_runs.beside_s)
             with suppress(OutOfTime):
                 found = self._attempt(process, reasons=order[0])
             if found is not None and (found.proved or found.refuted is not None):
@@ -318,7 +317,7 @@ class _Search:
             self._earlier = None
             self._first, self._samplers = self._samplers, []
             self._note("again, with another vocabulary")
-        self._first_s, self._budget.seconds = None, self._limits.seconds
+        self._part, self._budget.seconds = None, self._limits.seconds
         process.renew()
         self._is_last = True
         try:
@@ -362,8 +361,8 @@ class _Search:
 
     def _look(self) -> None:
         """Raises: _Violated, once a run is found that violates a goal."""
-        if self._first_s is not None:
-            self._budget.seconds = self._first_s + self._goal_runs.beside_s
+        if self._part is not None:
+            self._part.renew()
         if self._goal_runs.is_done:
             self._runs()
 
@@ -514,6 +513,8 @@ class _Search:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
+            if self._part is not None:  # it may be near its end
+                self._part.lengthen(NEAR_SHARE * self._limits.seconds, LONG_SHARE * self._limits.seconds)
             chosen = self._plain(search, search.fewest())
             self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
             failed = self._failed(chosen, HASTY_MS)

@@ -22,6 +22,7 @@ from thence.dsl.check.stated.machine_formula import machine_formula
 from thence.dsl.ir.types import BOOL, NAT
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.clauses import Clause, clause_from
+from thence.proofs.infer.goals import about_states
 from thence.proofs.infer.reasons import come_first
 from thence.proofs.infer.samples import Sampler, Samples
 from thence.proofs.infer.strengthening import Strengthening
@@ -325,3 +326,9 @@ def _text(found: Any) -> str:
     if not isinstance(found, str):
         raise TypeError(found)
     return found
+
+
+def beginning(machine: ir.Machine, clauses: Iterable[ir.Expr]) -> Kept:
+    """Clauses from elsewhere, in the form in which a search begins with them, in the place of all short clauses."""
+    stated = about_states(machine)
+    return Kept(digest(stated), come_first(stated), 0, texts_of(clauses), (), (), (), ())

@@ -36,6 +36,10 @@ CAUSAL = {"before", "hb", "past"}
 """The relations of the history that say which message is later than another one, for whatever reason."""
 
 
+MAKERS = 4
+"""If more transitions make a relation true, what excludes all of them together is not looked for."""
+
+
 def reasons_of(action: Action, machine: ir.Machine, *, few: bool = False) -> Iterator[ir.Expr]:
     """All of them, or without the less likely causes. Solvers find them hard."""
     yield from _causes(action, machine, few=few)
@@ -253,15 +257,48 @@ def closed_to(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:
     which all such transitions need: a replica that accepts in v only while `current(r) <= v` has left v where `v <
     current(r)`."""
     makers = list(_makers(needed, machine))
-    for action, named in makers:
-        for guard in action.guards:
-            for part in split(guard.body):
-                if isinstance(part, ir.Not) and isinstance(part.operand, ir.Apply):
-                    atom = part.operand
-                    if atom.symbol != needed.symbol and free_locals(atom).keys() <= named.keys():
-                        yield substitute(atom, named)
-    first, *others = [dict.fromkeys(_passed(action, named, machine)) for action, named in makers] or [{}]
+    forbidden = [list(_forbidding(action, named, needed)) for action, named in makers]
+    orders = [dict.fromkeys(_passed(action, named, machine)) for action, named in makers]
+    lacking = [list(_lacking(action, named, machine)) for action, named in makers]
+    ways = [[*a, *b, *c] for a, b, c in zip(forbidden, orders, lacking, strict=True)]
+    together = list(_together(ways))
+    for each in dict.fromkeys(each for several in forbidden for each in several):
+        if not together or all(each in way for way in ways):
+            yield each
+    first, *others = orders or [{}]
     yield from (each for each in first if all(each in other for other in others))
+    yield from together
+
+
+def _together(ways: Sequence[Sequence[ir.Expr]]) -> Iterator[ir.Expr]:
+    """One fact of each list, where it takes more than one fact: an honest node votes only once, and others lie, so of
+    an honest node that has voted `honest(n) and voted(n)` says that it does so no more."""
+    if 1 < len(ways) <= MAKERS:
+        found: dict[frozenset[ir.Expr], None] = {}
+        for chosen in product(*ways):
+            facts = frozenset(chosen)
+            if not any(negation(fact) in facts for fact in facts):
+                found.setdefault(facts)
+        least = [facts for facts in found if not any(other < facts for other in found)]
+        yield from (conj(sorted(facts, key=str)) for facts in least if len(facts) > 1)
+
+
+def _forbidding(action: Action, named: Mapping[str, ir.Expr], needed: ir.Apply) -> Iterator[ir.Expr]:
+    """Relations that a transition needs to be false."""
+    for guard in action.guards:
+        for part in split(guard.body):
+            if isinstance(part, ir.Not) and isinstance(part.operand, ir.Apply):
+                atom = part.operand
+                if atom.symbol != needed.symbol and free_locals(atom).keys() <= named.keys():
+                    yield substitute(atom, named)
+
+
+def _lacking(action: Action, named: Mapping[str, ir.Expr], machine: ir.Machine) -> Iterator[ir.Expr]:
+    """That a relation is false which the transition needs, and which never changes."""
+    for part in (part for guard in action.guards for part in split(guard.body)):
+        given = isinstance(part, ir.Apply) and part.symbol not in _changed(machine)
+        if given and free_locals(part).keys() <= named.keys():
+            yield negation(substitute(part, named))
 
 
 def _passed(action: Action, named: Mapping[str, ir.Expr], machine: ir.Machine) -> Iterator[ir.Expr]:
@@ -279,9 +316,13 @@ def _makers(needed: ir.Apply, machine: ir.Machine) -> Iterator[tuple[Action, dic
     """The transitions that make a relation true of its arguments; by the names of parameters, these arguments."""
     for action in actions(machine):
         for update in action.updates:
-            if update.symbol == needed.symbol and update.value == TRUE and not update.binders:
+            if update.symbol == needed.symbol and update.value == TRUE:
+                own = {parameter.name for parameter in action.parameters}  # a binder stands for everybody
                 pairs = zip(update.arguments, needed.arguments, strict=True)
-                yield action, {name.name: value for name, value in pairs if isinstance(name, ir.Local)}
+                yield (
+                    action,
+                    {each.name: value for each, value in pairs if isinstance(each, ir.Local) and each.name in own},
+                )
 
 
 def _told_by(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:

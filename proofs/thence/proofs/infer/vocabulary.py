@@ -7,7 +7,7 @@ text also says which role each argument plays: where it compares `k` with `src(m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement, product
 
 from thence.dsl import ir
@@ -39,6 +39,9 @@ ATOMS = 700
 FORMS = 60
 """So many quantified formulas are many: the less likely ones are left out."""
 
+STAGES = 16
+"""So many numbers of one kind that the text names are taken, the least ones."""
+
 NUMBERS = 2
 """Limit on the variables of one template that are numbers."""
 
@@ -49,6 +52,20 @@ class Template:
 
     variables: tuple[ir.Variable, ...]
     atoms: tuple[ir.Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Numbers that the text names, above zero: how far a program is, `state(t) = 3`.
+
+    Attributes:
+        are_ordered: whether the text says that something is at or behind one of them, `state(t) >= 3`.
+        are_counted: whether the text does more with numbers of this kind than to name them.
+    """
+
+    numbers: tuple[int, ...]
+    are_ordered: bool
+    are_counted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,7 @@ class Vocabulary:
         names: what means something in the machine, so that no variable has its name.
         ahead: by how much a number may be above another one, as what is to be proved says: `phase(v) <= phase(w) + 1`.
         is_cut: whether there were so many forms that the less likely ones were left out.
+        stages: the numbers above zero that the text names, by the kind of what has them.
     """
 
     symbols: tuple[ir.Symbol, ...]
@@ -73,6 +91,7 @@ class Vocabulary:
     names: frozenset[str]
     ahead: tuple[int, ...] = ()
     is_cut: bool = False
+    stages: Mapping[str, Stages] = field(default_factory=dict)
 
 
 def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
@@ -116,7 +135,8 @@ def _vocabulary(
     played = {key: frozenset(found) for key, found in roles.items()}
     ahead = tuple(sorted({number for goal in whole for number in _ahead(goal)}))
     kinds = _kinds(machine, texts)
-    return Vocabulary(known, played, tuple(forms.values()), kinds, machine.ordered, frozenset(names), ahead)
+    found = Vocabulary(known, played, tuple(forms.values()), kinds, machine.ordered, frozenset(names), ahead)
+    return replace(found, stages=_stages(machine, texts, kinds))
 
 
 def templates(vocabulary: Vocabulary, sorts: Sequence[Type], variables: int) -> Iterator[Template]:
@@ -220,6 +240,47 @@ def _kinds(machine: ir.Machine, texts: Iterable[ir.Expr]) -> dict[str, str]:
     return kinds
 
 
+def _stages(machine: ir.Machine, texts: Iterable[ir.Expr], kinds: Mapping[str, str]) -> dict[str, Stages]:
+    """By their kind, the numbers that the text names: `require state(t) = 3`, `state(t) := 3`.
+
+    Of what is counted, 1 alone is none of them: that it is not zero says enough.
+    """
+    own = {symbol.name for symbol in symbols(machine) if symbol.result == NAT}
+    named: dict[str, set[int]] = {}
+    counted, ordered = set[str](), set[str]()
+    for update in (*machine.initial, *(each for action in actions(machine) for each in action.updates)):
+        if update.symbol in own:
+            kind = kinds[update.symbol]
+            for value in _choices(update.value):
+                if isinstance(value, ir.Literal_):
+                    named.setdefault(kind, set()).add(int(value.value))
+                elif not (isinstance(value, ir.Apply) and value.symbol == update.symbol):  # the rest is as before
+                    counted.add(kind)
+    for each in (each for text in texts for each in _compared(text)):
+        for one, other in ((each.left, each.right), (each.right, each.left)):
+            its = {kinds[name] for name in _numbers(one) if name in kinds}
+            if isinstance(other, ir.Literal_) and isinstance(one, ir.Apply):
+                for kind in its:
+                    named.setdefault(kind, set()).add(int(other.value))
+                ordered |= its if each.operator != "=" else set()
+            elif not isinstance(one, ir.Literal_):
+                counted |= its
+    return {
+        kind: Stages(tuple(sorted(numbers - {0}))[:STAGES], kind in ordered, kind in counted)
+        for kind, numbers in named.items()
+        if numbers - {0} and not (kind in counted and numbers <= {0, 1})
+    }
+
+
+def _choices(value: ir.Expr) -> Iterator[ir.Expr]:
+    """The values that a term chooses from."""
+    if isinstance(value, ir.Conditional):
+        yield from _choices(value.then)
+        yield from _choices(value.otherwise)
+    else:
+        yield value
+
+
 def _ahead(goal: ir.Expr) -> Iterator[int]:
     """The numbers n of comparisons `t <= u + n`."""
     for each in _compared(goal):
@@ -316,7 +377,7 @@ def _arguments(vocabulary: Vocabulary, symbol: ir.Symbol, names: Sequence[ir.Loc
 
 
 def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
-    """Numbers compared: with each other, and with zero."""
+    """Numbers compared: with each other, with zero, and with the numbers that the text names."""
     terms: dict[ir.Expr, None] = {}
     for symbol in vocabulary.symbols:
         if symbol.result == NAT:
@@ -325,6 +386,12 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
     terms.update(dict.fromkeys(instances))
     numbers = [name for name in names if name.type == NAT]
     yield from (equal(term, ir.Literal_(NAT, 0)) for term in (*terms, *numbers))
+    for term in terms:
+        if (stages := vocabulary.stages.get(_kind(term, vocabulary))) is not None:
+            for stage in (ir.Literal_(NAT, number) for number in stages.numbers):
+                yield equal(term, stage)
+                if stages.are_ordered:
+                    yield ir.Comparison(BOOL, "<=", stage, term)
     for number, term in product(numbers, terms):
         if number.name not in free_locals(term):
             yield equal(number, term)
@@ -332,7 +399,9 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
             yield ir.Comparison(BOOL, "<", term, number)
     for at, one in enumerate(terms):
         for other in list(terms)[:at]:
-            if _kind(one, vocabulary) == _kind(other, vocabulary) and _comparable(one, other):
+            kind, stages = _kind(one, vocabulary), vocabulary.stages.get(_kind(one, vocabulary))
+            counted = stages is None or stages.are_counted
+            if kind == _kind(other, vocabulary) and counted and _comparable(one, other):
                 yield ir.Comparison(BOOL, "<=", one, other)
                 yield ir.Comparison(BOOL, "<=", other, one)
                 for more in vocabulary.ahead:
