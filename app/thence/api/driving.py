@@ -266,10 +266,10 @@ def _claim(drive: Drive, driven: Driven, claim: Claim, *, claimed: bool) -> Resu
         facts["replay"] = driven.closely
         if report.fields is not None:
             facts["fields"] = dict(report.fields)
-        if report.other_order is not None:
-            facts["in_another_order"] = {
-                "cases": report.other_order.cases, "first": report.other_order.first.other_order,
-            }  # fmt: skip
+        if (others := report.other_order) is not None:
+            facts["in_another_order"] = {"cases": others.cases, "first": others.first.other_order}
+        if (wholes := report.as_a_whole) is not None:
+            facts["as_a_whole"] = {"cases": wholes.cases, "first": wholes.first.as_a_whole}
     if report.undecided:
         facts["undecided"] = report.undecided
     if unknown:

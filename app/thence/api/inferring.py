@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
@@ -28,7 +29,7 @@ from thence.proofs.infer.goals import goals_of, hidden
 from thence.proofs.infer.hints import Hints, fewest_hints
 from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, as_kept
 from thence.proofs.infer.inference import infer as infer_machine
-from thence.proofs.infer.kept import Kept, beginning, read, save
+from thence.proofs.infer.kept import Keeping, Kept, beginning, read, save
 from thence.proofs.infer.links.inference import LinkInference, infer_link, promising_hints, without_invariants
 from thence.proofs.infer.links.inference import as_kept as link_as_kept
 from thence.proofs.infer.naming import line_of, names_of
@@ -205,8 +206,8 @@ def _searches(
 
 
 def search_one(search: Search) -> Found:
-    """Does a search by the text of its file alone, in whatever process."""
-    return _searched(search, lambda _doing: None, None)
+    """Does a search by the text of its file alone, on whatever machine; its place is on another one."""
+    return _searched(replace(search, place=None), lambda _doing: None, None)
 
 
 def _specification_of(search: Search) -> ir.Specification:
@@ -232,8 +233,8 @@ def _taken(search: Search) -> frozenset[str]:
 
 
 def _searched(search: Search, note: Note, ask: Ask | None) -> Found:
-    options, subject = Options(seed=search.limits.seed), _subject_of(search)
-    aids = Aids(search.kept, ask, _taken(search))
+    options, subject, place = Options(seed=search.limits.seed), _subject_of(search), search.place
+    aids = Aids(search.kept, ask, _taken(search), Keeping(None if place is None else partial(save, place)))
     with solver_pool(options) as pool:
         session = ProofSession(pool, options)
         if isinstance(subject, ir.Link):

@@ -125,7 +125,8 @@ def provable(file: str, specification: ir.Specification, names: Sequence[str]) -
     """Raises BadRequest where the file has nothing to prove, and NotThere for a name that it does not have."""
     there = provable_names(specification)
     if not there:
-        raise BadRequest(f"{file} has neither a theorem nor a machine")
+        instead = "; thence explore checks its protocols in scopes" if specification.protocols else ""
+        raise BadRequest(f"{file} has neither a theorem nor a machine to prove{instead}")
     every = (*there, *link_names(specification))
     for name in names:
         if name not in every:

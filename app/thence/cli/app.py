@@ -177,9 +177,10 @@ def run() -> None:
         if ended == _INTERRUPTED:
             raise KeyboardInterrupt
     except UsageError as error:
-        path = PROGRAM if error.ctx is None else error.ctx.command_path
-        message = f"{_reason(error)}; see {path} --help"
-        fail_usage(path.partition(" ")[2], "--json" in sys.argv, message)
+        from thence.cli.help.faults import fault_of
+
+        path = f"{PROGRAM} {_named()}".rstrip() if error.ctx is None else error.ctx.command_path
+        fail_usage(path.partition(" ")[2], "--json" in sys.argv, f"{fault_of(error)}; see {path} --help")
     except UserError as error:  # by the import of a command: a package that it needs is not there
         fail_usage(_named(), "--json" in sys.argv, str(error))
     except OSError as error:
@@ -189,24 +190,6 @@ def run() -> None:
     except (MemoryError, ImportError) as error:
         fail_loading(_named(), "--json" in sys.argv, error)
     sys.exit(ended)
-
-
-def _reason(error: Any) -> str:
-    """The fault of a command line, with the option or command that was meant if one is near."""
-    option, command = getattr(error, "option_name", None), getattr(error, "unknown_command", None)
-    near: str | None = None
-    if command is not None or option is not None:
-        from thence.cli.help.kin import of_its_kind
-        from thence.dsl.text.diagnostics import nearest
-
-        parameters = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
-        options = [option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)]
-        if option is None:
-            near = nearest(str(command), getattr(error.ctx.command, "commands", ()))
-        else:
-            near = of_its_kind(option, options) or (nearest(option, options) if option.startswith("--") else None)
-    said = f"there is no option {option}" if hasattr(error, "possibilities") else error.format_message().rstrip(".")
-    return said if near is None else f"{said}; did you mean {near}?"
 
 
 def end_interrupted() -> NoReturn:

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from thence.cli.interrupts import is_writing
 from thence.cli.output import AS_EXPECTED, BAD_INPUT, UNKNOWN, BadInput, Output
 from thence.cli.readers.progress import ProgressLine, Stage
-from thence.cli.streams import kept_streams
+from thence.cli.streams import WITH_PLAIN_SIGNS, kept_streams
 from thence.spec.user_error import CutOff, UserError
 
 _UNSEEN = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -80,7 +80,7 @@ def run_command(name: str, json_output: bool, body: Callable[[Session], Output],
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Names of messages and files may hold characters that this stream cannot encode.
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=WITH_PLAIN_SIGNS)
     try:
         with kept_streams(), _elsewhere() if json_output else nullcontext():
             output = _outcome(session, body)

@@ -1,13 +1,35 @@
 """Standard streams that were closed before the command began, as by `<&-` in a shell or by some service managers, or by
-code under test while it runs."""
+code under test while it runs; and streams whose encoding lacks the signs of diagrams."""
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Final
+
+PLAIN_SIGNS: Final = dict(zip("│┊├┤┼─┄■●○◆▲▶◀▷◁→×✗⊕…", "|:|||-.#*o%^><><>xX&~", strict=True))
+"""The signs of diagrams, and those that stand for them where an encoding lacks them. A column stays a column."""
+
+
+def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        return codecs.backslashreplace_errors(error)
+    sign = PLAIN_SIGNS.get(error.object[error.start])
+    if sign is not None:
+        return sign, error.start + 1
+    escape, _ = codecs.backslashreplace_errors(
+        UnicodeEncodeError(error.encoding, error.object, error.start, error.start + 1, error.reason)
+    )
+    return escape, error.start + 1
+
+
+WITH_PLAIN_SIGNS: Final = "thence.plain_signs"
+"""What a stream does with a character that it cannot encode: a plain sign, or else an escape, `\\u2603`."""
+
+codecs.register_error(WITH_PLAIN_SIGNS, _plain)
 
 
 def open_closed_streams() -> None:
@@ -44,7 +66,7 @@ def kept_streams() -> Iterator[None]:
             with suppress(Exception):
                 sys.__dict__[name].flush()
             # A stream that took the place of another one closes that one's file when it goes.
-            setattr(sys, name, os.fdopen(copy, "w", encoding=encoding, errors="backslashreplace"))
+            setattr(sys, name, os.fdopen(copy, "w", encoding=encoding, errors=WITH_PLAIN_SIGNS))
 
 
 def is_open(stream: Any) -> bool:

@@ -117,6 +117,8 @@ def limits(result: Result) -> list[str]:
         shown.append(f"not tried: {', '.join(facts['not_tried'])}")
     if facts.get("cannot_refute"):
         shown.append(f"cannot be refuted here: {facts['cannot_refute']}")
+    if wholes := facts.get("as_a_whole"):
+        shown.append(f"{counted(wholes['cases'], 'case')} as a whole only")
     if facts.get("asks_for_more"):
         shown.append(str(facts["asks_for_more"]))
     if facts.get("bound") and result.verdict is Verdict.HOLDS:

@@ -73,3 +73,50 @@ def test_where_messages_are_delivered_it_holds() -> None:
     (protocol,), (scope,) = specification.protocols, specification.scopes
     found = explore_scope(protocol, "here", scope.workload, properties=("causal", "delivered"))
     assert [each.verdict for each in found] == [Verdict.HOLDS, Verdict.HOLDS]
+
+
+PROMISING = """
+protocol counts:
+  network reliable, reordering
+  state:
+    n: nat
+    first: bool = (self = FIRST)
+  on go() when n = 0: BODY
+  eventually comes under fair receive, go: PROMISE
+
+scope here of counts:
+  processes 2
+  go 1 per process
+"""
+PROMISES = (
+    "forall p: process. n@p = 0",
+    "forall p: process. n@p = 1",
+    "exists p: process. n@p = 1",
+    "exists p: process. first@p",
+    "forall p: process. first@p",
+    "forall p: process. first@p or n@p = 1",
+    "forall p, q: process. n@p = n@q",
+)
+
+
+def promised(promise: str, body: str, first: str = "false") -> tuple[Verdict, str | None]:
+    """The verdict on a promise, and why it cannot be refuted."""
+    text = PROMISING.replace("PROMISE", promise).replace("BODY", body).replace("(self = FIRST)", first)
+    loaded = load_bytes(Path("counts.thence"), text.encode())
+    assert loaded.specification is not None, [each.message for each in loaded.diagnostics]
+    (protocol,), (scope,) = loaded.specification.protocols, loaded.specification.scopes
+    (found,) = explore_scope(protocol, "here", scope.workload, properties=("comes",), options=Options())
+    return found.verdict, found.facts.get("cannot_refute")
+
+
+@pytest.mark.parametrize("first", ("false", "true"))
+@pytest.mark.parametrize("promise", PROMISES)
+def test_a_promise_is_kept_from_the_start_if_a_protocol_that_does_nothing_keeps_it(promise: str, first: str) -> None:
+    idle, _ = promised(promise, "pass", first)
+    verdict, limit = promised(promise, "n := n + 1", first)
+    assert (limit is not None) == (idle is Verdict.HOLDS)
+    assert limit is None or (verdict is Verdict.HOLDS and "true at the beginning" in limit)
+
+
+def test_what_leads_to_something_is_no_promise_from_the_start() -> None:
+    assert promised("forall p: process. n@p = 0 leads to n@p = 1", "n := n + 1") == (Verdict.HOLDS, None)

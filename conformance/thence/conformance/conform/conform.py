@@ -83,6 +83,8 @@ class Report:
         cut: for each claim, the number of cases that a crash or such ended before they could refute it.
         notes: for each kind of finding that breaks nothing that is claimed, how many cases showed it, and the first.
         other_order: how many cases did what the protocol does in another order than its text, and the first.
+        as_a_whole: how many cases have a step that the protocol does not take, though it has a run with their events,
+            and the first.
         fields: the fields of the protocol's packets (`KIND.field`), and whether they were compared; None where the
             steps are not.
         untried: the claims that no case could have refuted, each with the reason.
@@ -112,6 +114,7 @@ class Report:
     fields: Mapping[str, bool] | None = None
     untried: Mapping[Claim, str] = field(default_factory=dict)
     cut: Mapping[Claim, int] = field(default_factory=dict)
+    as_a_whole: Shown | None = None
 
     def tried(self, claim: Claim) -> int:
         """The number of cases that were carried through, or refuted the claim."""
@@ -217,6 +220,7 @@ def conform(
         None if trials.fields is None else {name: name in trials.outcomes.compared for name in trials.fields},
         untried(against, settings, outcomes.arrivals),
         trials.outcomes.cut,
+        trials.outcomes.as_a_whole,
     )
 
 

@@ -119,6 +119,7 @@ class Outcomes:
         cut: for each claim, the number of cases that a crash or such ended before they could refute it.
         notes: for each kind of finding that breaks nothing that is claimed, the cases with it.
         other_order: the cases whose steps were the protocol's in another order.
+        as_a_whole: the cases with a step that the protocol does not take, though it has a run with their events.
         compared: the fields of packets that were compared with the protocol's in any case.
     """
 
@@ -131,6 +132,7 @@ class Outcomes:
         self.cut: dict[Claim, int] = {}
         self.notes: dict[FindingKind, Shown] = {}
         self.other_order: Shown | None = None
+        self.as_a_whole: Shown | None = None
         self.compared: set[str] = set()
         self._seen = ProtocolCoverage(observer.features)
         self._shortest: dict[FindingKind, dict[str, CaseOutcome]] = {}
@@ -180,6 +182,8 @@ class Outcomes:
         self.compared |= outcome.compared
         if outcome.other_order:
             self.other_order = _one_more(self.other_order, outcome)
+        if outcome.as_a_whole:
+            self.as_a_whole = _one_more(self.as_a_whole, outcome)
         self.keep(name, outcome)
         reached = self.observer.reached(outcome)
         reach.count(outcome, reached)

@@ -140,6 +140,8 @@ class CaseOutcome:
             number of events before.
         noted: what is of the kinds of findings, and breaks nothing that is claimed.
         other_order: the first step whose emissions were the protocol's in another order, in words; or empty.
+        as_a_whole: the first step that differs from the protocol's, in words, where the protocol has a run with the
+            sends, deliveries and known arrivals of the case; or empty.
         unsettled: the step at which the subject and its protocol parted, until it is settled whether that is a finding.
         compared: the fields of packets (`KIND.field`) that were compared with the protocol's.
     """
@@ -156,6 +158,7 @@ class CaseOutcome:
     other_order: str = ""
     unsettled: CaseFinding | None = None
     compared: frozenset[str] = frozenset()
+    as_a_whole: str = ""
 
     def settled_with(self, finding: CaseFinding | None) -> CaseOutcome:
         """The outcome without anything unsettled, and with the finding, if there is one."""

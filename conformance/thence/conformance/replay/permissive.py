@@ -2,6 +2,8 @@
 
 The text of a protocol fixes more than the protocol promises: which of several messages comes first that nothing is
 missing for, and in which order a step sends its packets. A subject that differs in that conforms, in another order.
+Where a step of it has no counterpart, the protocol may still have a run with what is seen of the case: then the case
+conforms as a whole.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ class PermissiveReplay(Replay):
 
     def settled(self, outcome: CaseOutcome) -> CaseOutcome:
         """The case, whose steps have parted from the text's: has the protocol a run with its events? If it has, the
-        subject conforms, in another order; if not, the step at which they parted is the finding."""
+        subject conforms, as a whole; if not, the step at which they parted is the finding."""
         parted = outcome.unsettled
         if parted is None:
             return outcome
@@ -46,5 +48,5 @@ class PermissiveReplay(Replay):
         verdict = self._observed.verdict(outcome)
         self.undecided += verdict == "unknown"
         if verdict == "conforming" and ended_early(outcome) is None:
-            return replace(outcome.settled_with(None), other_order=outcome.other_order or parted.text)
+            return replace(outcome.settled_with(None), as_a_whole=parted.text)
         return outcome.settled_with(parted if verdict in ("nonconforming", None) else None)

@@ -23,15 +23,7 @@ from thence.proofs.infer.finite_runs import FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, inductive_sizes
 from thence.proofs.infer.goal_runs import GoalRuns
 from thence.proofs.infer.goals import about_states, closed, goals_of, may_deliver_unsent, stated_goals
-from thence.proofs.infer.kept import (
-    Kept,
-    clauses_of,
-    digest,
-    kept_of,
-    replayed,
-    restore,
-    texts_of,
-)
+from thence.proofs.infer.kept import Keeping, Kept, clauses_of, digest, kept_of, replayed, restore, texts_of
 from thence.proofs.infer.naming import name_of, names_of
 from thence.proofs.infer.open_steps import SOLVER_MS, Open, enough_for, lost, lost_in_small, model_against, open_steps
 from thence.proofs.infer.reasons import come_first
@@ -109,11 +101,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Aids:
-    """What else there is: an earlier search to go on with, a user to ask, and names that no conjunct gets."""
+    """What else there is: an earlier search to go on with, a user to ask, names that no conjunct gets, a place."""
 
     kept: Kept | None = None
     ask: Ask | None = None
     taken: frozenset[str] = frozenset()
+    keeping: Keeping = field(default_factory=Keeping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +256,7 @@ class _Search:
         self._machine = machine
         self.fitting = Fitting(session, machine)
         self._limits = limits
-        self._note = note
+        self._note = aids.keeping.noting(note, self.kept)
         self._earlier = aids.kept
         self._ask = aids.ask
         self._taken = aids.taken

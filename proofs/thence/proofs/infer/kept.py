@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -34,6 +35,10 @@ from thence.spec.cache_folder import read_kept
 from thence.spec.user_error import UserError
 
 FORMAT = "thence-infer/1"
+
+FIRST_KEPT_S, KEPT_EVERY_S, KEPT_SHARE = 1.0, 5.0, 0.02
+"""So long after its beginning a search is kept for the first time, so often from then on, and so much of the time is
+spent on it at most."""
 
 LARGEST = 64
 """Elements of a sort in a kept universe; a file with more is spoilt."""
@@ -236,6 +241,44 @@ def _fits(symbol: ir.Symbol, value: int, universe: Mapping[str, int]) -> bool:
     if symbol.result == BOOL:
         return value in (0, 1)
     return value >= 0 and (symbol.result == NAT or value in elements(symbol.result, universe))
+
+
+# --- while a search goes on ----------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Keeping:
+    """Keeps a search from time to time, so that one that is killed leaves something to the next.
+
+    Attributes:
+        write: keeps it, in the place where its end is kept, too; None: nowhere.
+    """
+
+    write: Callable[[Kept], None] | None = None
+    _next_s: float = field(default_factory=lambda: time.monotonic() + FIRST_KEPT_S)
+
+    def noting(self, note: Callable[[str], None], kept: Callable[[], Kept | None]) -> Callable[[str], None]:
+        """The note of a search that also keeps what there is, where the last time is long enough ago."""
+        if self.write is None:
+            return note
+
+        def noted(doing: str) -> None:
+            note(doing)
+            if time.monotonic() >= self._next_s:
+                self._keep(kept)
+
+        return noted
+
+    def _keep(self, kept: Callable[[], Kept | None]) -> None:
+        """Keeps what there is, if there is anything. What cannot be written is told at the end of the search."""
+        assert self.write is not None
+        begun = time.monotonic()
+        found = kept()
+        if found is not None:
+            with suppress(OSError):
+                self.write(found)
+        ended = time.monotonic()
+        self._next_s = ended + max(KEPT_EVERY_S, (ended - begun) / KEPT_SHARE)
 
 
 # --- the file ------------------------------------------------------------------------------------

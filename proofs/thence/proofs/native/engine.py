@@ -116,7 +116,7 @@ def symmetry_of(system: System, shape: Shape) -> Symmetry:
     if shape.places > 1 or unusual is not None:
         raise Asymmetric(unusual or "the application follows programs")
     if shape.owed:
-        raise Asymmetric("what is promised, and open, has the names of processes")
+        raise Asymmetric("what `eventually` promises is followed process by process")
     if system.interpreter.chooses:
         raise Asymmetric("a step has several outcomes, by what it chooses")
     symmetry = Symmetry(system, shape)

@@ -45,7 +45,7 @@ from thence.proofs.scopes.reports import (
     timers_fire,
 )
 from thence.proofs.scopes.scarce import asks_for_more
-from thence.proofs.scopes.untried import idle, not_tried
+from thence.proofs.scopes.untried import idle, kept_from_the_start, not_tried
 from thence.proofs.workload_facts import workload_facts
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
@@ -291,7 +291,10 @@ def _scarce(evidence: Evidence, verdict: Verdict, wanted: Verdict | None, *, wit
 def _limits(subject: Subject, property_: str, verdict: Verdict) -> dict[str, Any]:
     """What the scope leaves out, and whether it could have refuted what holds."""
     untried = not_tried(subject.protocol, subject.workload)
-    weak = cannot_refute(subject.workload, property_) if verdict is Verdict.HOLDS else None
+    weak = None
+    if verdict is Verdict.HOLDS:
+        weak = cannot_refute(subject.workload, property_)
+        weak = weak or kept_from_the_start(subject.protocol, subject.workload, property_)
     return {**({"not_tried": list(untried)} if untried else {}), **({"cannot_refute": weak} if weak else {})}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from thence.dsl import ir
 from thence.dsl.ir.observability import OF_DELIVERIES, OF_NETWORK_SENDS
 from thence.dsl.ir.properties import DELIVERED
+from thence.dsl.run.system import System
 from thence.proofs.explore.exploration import Coverage, Exploration
 from thence.proofs.liveness.lasso import LassoSearch
 
@@ -51,3 +52,13 @@ def idle(protocol: ir.Protocol, workload: ir.Workload, property_: str, found: Co
     if property_ in (DELIVERED, *OF_DELIVERIES, *OF_NETWORK_SENDS) and "delivers" in found.never:
         return NO_DELIVERY
     return None
+
+
+def kept_from_the_start(protocol: ir.Protocol, workload: ir.Workload, property_: str) -> str | None:
+    """Why every run keeps the promise, whatever it does; None where it has to come to something, or is no promise."""
+    if not any(promise.name == property_ and promise.given is None for promise in protocol.promises):
+        return None
+    system = System(protocol, workload)
+    assert system.promises is not None
+    owed = system.initial().owed & system.promises.of(property_)
+    return None if owed else "it is true at the beginning, and asks nothing more; `P leads to Q` does"

@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -148,6 +149,19 @@ def test_a_search_goes_on(thence: Thence, tmp_path: Path, cache: Path) -> None:
     (machine,) = resumed.object["machines"]
     assert resumed.code == 0 and machine["verdict"] == "proved" and machine["resumed"]["samples"] > 0
     assert not kept.exists()  # nothing is left to look for
+
+
+def test_a_killed_search_leaves_what_it_had(thence: Thence, command: list[str], tmp_path: Path, cache: Path) -> None:
+    file = tmp_path / "mine.thence"
+    file.write_text(BEYOND)
+    search = subprocess.Popen([*command, "infer", str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while search.poll() is None and not any(cache.glob("infer-*.json")):
+        time.sleep(0.05)
+    search.kill()
+    assert search.wait() == -signal.SIGKILL
+    file.write_text(STOP_AND_WAIT)
+    (machine,) = thence("infer", str(file), "--resume", "--json").object["machines"]
+    assert machine["verdict"] == "proved" and machine["resumed"]["samples"] > 0
 
 
 def test_what_was_kept_is_not_believed(thence: Thence, tmp_path: Path, cache: Path) -> None:

@@ -217,8 +217,13 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
         said += f"; {counted(report.undecided, 'replay')} undecided: too many possible states"
     if report.other_order is not None:
         others = report.other_order
-        how_many = "1 case conforms" if others.cases == 1 else f"{others.cases:,} cases conform"
-        said += f"; {how_many} in another order than the text's: {others.first.other_order}"
+        said += f"; {_conforming(others.cases)} in another order than the text's: {others.first.other_order}"
+    if report.as_a_whole is not None:
+        wholes = report.as_a_whole
+        said += (
+            f"; {_conforming(wholes.cases)} as a whole only: the protocol has a run with these sends, deliveries and "
+            f"known arrivals, though a step differs: {wholes.first.as_a_whole}"
+        )
     if driven.unlimited:
         said += f"; {driven.unlimited}"
     yield said
@@ -237,6 +242,10 @@ def _sentences(drive: Drive, driven: Driven, *, whole: bool) -> Iterator[str]:
         yield f"incomplete: interrupted after {report.cases:,} of {counted(drive.cases, 'case')}"
     elif report.stopped:
         yield f"stopped after {report.cases:,} of {counted(drive.cases, 'case')}: {report.stopped}"
+
+
+def _conforming(cases: int) -> str:
+    return "1 case conforms" if cases == 1 else f"{cases:,} cases conform"
 
 
 def _cited(protocol: str | None, kinds: Iterable[str]) -> Iterator[str]:

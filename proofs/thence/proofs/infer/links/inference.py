@@ -162,6 +162,7 @@ def infer_link(
     budget = Budget(limits.seconds)
     budget.count(lambda: session.pool.processor_s)
     search = _Search(replace(session, note=lambda *_: budget.check()), link, limits, note, budget, aids or Aids())
+    search.note = search.aids.keeping.noting(note, search.kept)
     try:
         with session.pool.watched(budget.look):
             found = search.run()
