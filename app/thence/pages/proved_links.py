@@ -15,7 +15,7 @@ from thence.pages.folder import run_page
 from thence.pages.results import library_specifications, read_results
 from thence.proofs.prove import is_claimed
 from thence.proofs.refinement.carrying.progress import conditions
-from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, carrying, link_statement, rests_on
+from thence.proofs.refinement.carrying.properties import carrying, link_statement, named_by, rests_on
 from thence.proofs.refinement.premises import premises
 from thence.spec.verdict import Level
 
@@ -44,7 +44,7 @@ def _rows(
         if not is_claimed(link) or shown is None or shown["verdict"] != "proved":
             continue
         rows: dict[tuple[Level, str], list[str]] = {}
-        for name in OF_DELIVERIES:
+        for name in named_by(link):
             if carrying(specification.links, link.protocol.name, name) is not link:
                 continue
             parts = [found.get(key) for key in rests_on(link, name)]

@@ -24,11 +24,13 @@ from thence.proofs.machine.prover import (
 from thence.proofs.machine.steps.prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.machine.witness import guarded
+from thence.proofs.refinement.carrying.invariants import invariants_of, prove_invariant
 from thence.proofs.refinement.carrying.progress import prove_progress
 from thence.proofs.refinement.carrying.properties import (
-    OF_DELIVERIES,
     carries,
+    follows_statement,
     link_statement,
+    named_by,
     own_statement,
     progress_statement,
 )
@@ -114,8 +116,12 @@ def proofs_by(
         if claimed or link.name in names:
             shown = _link_proof(session, link, inductive, progress)
             yield shown
-            if link.delivered_by is not None and (not names or link.name in names or DELIVERED in names):
-                yield _progress_proof(session, link, inductive[link.machine.name], shown.assessment, progress)
+            whole, own = not names or link.name in names, inductive[link.machine.name]
+            if link.delivered_by is not None and (whole or DELIVERED in names):
+                yield _progress_proof(session, link, own, shown.assessment, progress)
+            asked = (*(expected_names(link.expects) if whole else ()), *names)
+            for name in dict.fromkeys(name for name in asked if name in invariants_of(link.protocol)):
+                yield _invariant_proof(session, link, name, own, shown.assessment, progress)
 
 
 def _carried_from(specification: ir.Specification, machine: ir.Machine, names: Sequence[str]) -> Iterator[str]:
@@ -159,7 +165,7 @@ def provable_names(specification: ir.Specification) -> tuple[str, ...]:
     found.extend(mutant.name for mutant in specification.mutants if isinstance(mutant.mutated, ir.Machine))
     claimed = [link for link in specification.links if is_claimed(link)]
     found.extend(link.name for link in claimed)
-    found.extend(name for link in claimed for name in OF_DELIVERIES if carries(link, name))
+    found.extend(name for link in claimed for name in named_by(link))
     return tuple(dict.fromkeys(found))
 
 
@@ -304,6 +310,23 @@ def _progress_proof(
     noted = replace(session, note=_note(progress, link.name, statement))
     assessment = prove_progress(noted, link, inductive, shown)
     return _about_link(link, statement, assessment, started)
+
+
+def _invariant_proof(
+    session: ProofSession,
+    link: ir.Link,
+    name: str,
+    inductive: InductiveSet | None,
+    shown: Assessment,
+    progress: Report | None,
+) -> Proof:
+    """The proof that an invariant of the protocol follows from the link, on the proof of the link."""
+    started = time.monotonic()
+    statement = follows_statement(name)
+    noted = replace(session, note=_note(progress, link.name, statement))
+    found = _about_link(link, statement, prove_invariant(noted, link, name, inductive, shown), started)
+    claimed = name in expected_names(link.expects)
+    return found if claimed else replace(found, result=replace(found.result, wanted=None))
 
 
 def _about_link(link: ir.Link, statement: str, assessment: Assessment, started: float) -> Proof:

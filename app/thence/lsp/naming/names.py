@@ -378,7 +378,7 @@ class _Names:
         own = found[1] if found is not None else Members()
         self._formulas((*link.invariants, *link.between), members_of_link(link, members, own))
         self._listed(link.delivered_by, own.statements)
-        self._expects(link.expects, Members(), link.protocol.text)
+        self._expects(link.expects, members, link.protocol.text)
 
     def _scenario(self, scenario: syntax.Scenario) -> None:
         of = scenario.protocol.text

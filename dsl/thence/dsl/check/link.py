@@ -15,6 +15,7 @@ from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.workloads.by_name import Settings
 from thence.dsl.check.workloads.kind import ProtocolKind, kind_of
 from thence.dsl.ir.machine_builtins import built_in_symbols, history_parameters
+from thence.dsl.ir.observability import judged_in_states
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.text import syntax
@@ -55,7 +56,9 @@ def check_link(
     kind = ProtocolKind() if protocol is None else kind_of(protocol)
     exploration = Exploration(name, settings, {}, kind=kind) if known else None
     of = f"link `{conforms.name.text}`"
-    expects = check_expectations(conforms.expects if known else (), reporter, "link", set(), of, exploration)
+    named = _expected_of(protocol, conforms)
+    expects = check_expectations(conforms.expects if known else (), reporter, "link", named, of, exploration)
+    _check_named(conforms, reporter)
     _check_once_each(conforms, reporter)
     if machine is not None and machine.delivery != "off":
         _check_required(conforms, reporter, several=machine.delivery != "unicast")
@@ -85,6 +88,21 @@ def check_link(
         doc=conforms.doc,
         span=conforms.span,
     )
+
+
+def _expected_of(protocol: ir.Protocol | None, conforms: syntax.Conforms) -> tuple[str, ...]:
+    """The invariants of the protocol that the link may be expected to show; any, where the protocol is erroneous."""
+    if protocol is None:
+        return tuple(name.text for expect in conforms.expects for name in expect.names)
+    return tuple(each.name for each in judged_in_states(protocol) if each.name not in protocol.witnesses)
+
+
+def _check_named(conforms: syntax.Conforms, reporter: Reporter) -> None:
+    """Checks that invariants of the protocol are expected to be `proved`: scopes say what they expect of them."""
+    for expect in conforms.expects:
+        if expect.names and expect.verdict != "proved":
+            message = f"a link says of an invariant only that it is `proved`, not `{expect.verdict}`"
+            reporter.error("E0613", expect.span, message, "say it in a scope of the protocol")
 
 
 def link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[str]) -> dict[str, ir.Expr]:

@@ -40,6 +40,7 @@ from thence.proofs.machine.steps.prover import WITNESS, step_goals, step_stateme
 from thence.proofs.machine.transitions import actions
 from thence.proofs.machine.witness import witness_goals, witness_shows
 from thence.proofs.prove import proofs_by
+from thence.proofs.refinement.carrying.invariants import invariants_of
 from thence.proofs.refinement.carrying.properties import by_its_link
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
@@ -155,13 +156,15 @@ def _specification(reading: Reading, manifest: Manifest) -> tuple[ir.Specificati
 
 
 def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ...]:
-    """The names to prove: theorems, machines, mutants and links of the statements that rest on obligations."""
+    """The names to prove: theorems, machines, mutants and links of the statements that rest on obligations, and
+    invariants of protocols, which links show where they are named."""
     there = {
         "theorem": [theorem.name for theorem in specification.theorems],
         "machine": [machine.name for machine in specification.machines],
         "mutant": [mutant.name for mutant in specification.mutants],
         "link": [link.name for link in specification.links],
     }
+    invariants = {name for link in specification.links for name in invariants_of(link.protocol)}
     wanted: dict[str, None] = {}
     for each in manifest.statements:
         named = {"theorem": each.name, "machine": each.subject, "link": each.subject}.get(
@@ -169,6 +172,8 @@ def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ..
         )
         if each.obligations and named in there[each.kind]:
             wanted[named] = None
+        if each.kind == "link" and each.name in invariants:
+            wanted[each.name] = None
     return tuple(wanted)
 
 

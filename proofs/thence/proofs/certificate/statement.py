@@ -15,7 +15,7 @@ from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
 from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
-from thence.proofs.certificate.ids.link_id import carried_id, link_id, progress_id
+from thence.proofs.certificate.ids.link_id import carried_id, invariant_id, link_id, progress_id
 from thence.proofs.certificate.ids.statement_id import machine_statement_id, theorem_id
 from thence.proofs.certificate.manifest import LIMITS, Key, Shows
 from thence.proofs.logic.formula import free_locals
@@ -27,12 +27,14 @@ from thence.proofs.machine.steps.statements import no_deadlock
 from thence.proofs.machine.transitions import actions, axiom_faults
 from thence.proofs.machine.witness import witness_shows
 from thence.proofs.prove import expected_names, is_claimed
+from thence.proofs.refinement.carrying.invariants import invariants_of
 from thence.proofs.refinement.carrying.progress import conditions
 from thence.proofs.refinement.carrying.properties import (
-    OF_DELIVERIES,
-    carries,
     carrying,
+    follows_statement,
     link_statement,
+    named_by,
+    own_statement,
     progress_statement,
     rests_on,
 )
@@ -46,7 +48,7 @@ from thence.spec.verdict import Verdict
 class Subject:
     """The subject of a statement: a theorem, a link, or a machine (of a mutant, too) and the name of what it states.
 
-    With a link and a machine it is a property of the link's protocol, which it has by both: see NOTE(carried).
+    With a link and a machine it is what the link's protocol has by both: see NOTE(carried).
     """
 
     theorem: ir.Theorem | None
@@ -60,6 +62,8 @@ class Subject:
         if self.theorem is not None:
             return theorem_id(self.theorem)
         if self.link is not None:
+            if self.invariant is not None:
+                return invariant_id(self.link, self.invariant)
             if self.machine is None:
                 return progress_id(self.link) if self.is_progress else link_id(self.link)
             return carried_id(self.link, self.machine, self.name, self.own)
@@ -80,6 +84,13 @@ class Subject:
     def own(self) -> str:
         """The machine's statement from which a protocol has a property."""
         return self.rests_on[0][2]
+
+    @property
+    def invariant(self) -> ir.NamedFormula | None:
+        """The invariant of the link's protocol that it is, or that it says to follow; None for all else."""
+        named = {} if self.link is None else invariants_of(self.link.protocol)
+        wanted = ((follows_statement(name) if self.machine is None else name, each) for name, each in named.items())
+        return next((each for said, each in wanted if said == self.name), None)
 
     @property
     def says(self) -> tuple[str, ...]:
@@ -132,9 +143,11 @@ def stated(specification: ir.Specification) -> tuple[Key, ...]:
     claimed = [link for link in specification.links if is_claimed(link)]
     found.extend(("link", link.name, link_statement(link)) for link in claimed)
     found.extend(("link", link.name, progress_statement(link)) for link in claimed if link.delivered_by is not None)
-    found.extend(
-        ("link", link.protocol.name, name) for link in claimed for name in OF_DELIVERIES if carries(link, name)
-    )
+    for link in claimed:
+        own = expected_names(link.expects)
+        found.extend(("link", link.name, follows_statement(name)) for name in own)
+        carried = (name for name in named_by(link) if name in own or own_statement(link, name) is not None)
+        found.extend(("link", link.protocol.name, name) for name in carried)
     return tuple(dict.fromkeys(found))
 
 
@@ -208,13 +221,14 @@ def subject_of(specification: ir.Specification, kind: str, subject: str, name: s
             if link is None:
                 return _carried(specification, subject, name)
             names = (link_statement(link), *((progress_statement(link),) if link.delivered_by is not None else ()))
-            return Subject(None, None, name, link) if name in names else None
+            found = Subject(None, None, name, link)
+            return found if name in names or found.invariant is not None else None
         case _:
             mutant, _, stated = name.partition(": ")
-            found = next((e for e in specification.mutants if (e.subject, e.name) == (subject, mutant)), None)
-            if found is None or not stated or not isinstance(found.mutated, ir.Machine):
+            other = next((e for e in specification.mutants if (e.subject, e.name) == (subject, mutant)), None)
+            if other is None or not stated or not isinstance(other.mutated, ir.Machine):
                 return None
-            return Subject(None, stating(found.mutated, expected_names(found.expects)), stated)
+            return Subject(None, stating(other.mutated, expected_names(other.expects)), stated)
 
 
 def _carried(specification: ir.Specification, protocol: str, name: str) -> Subject | None:
@@ -245,6 +259,8 @@ def _said(subject: Subject) -> tuple[str, ...]:
         proved = (f"prove {each.name}: {show_expression(each.body)}" for each in theorem.prove)
         return (*assumed, *proved)
     if subject.link is not None:
+        if subject.invariant is not None:
+            return _said_of_invariant(subject.link, subject.invariant)
         if subject.machine is not None:
             return _said_of_protocol(subject)
         return _said_of_progress(subject.link) if subject.is_progress else _said_of_link(subject.link)
@@ -274,6 +290,13 @@ def _said_of_progress(link: ir.Link) -> tuple[str, ...]:
         f"no step that {link.delivered_by} waits for stays enabled for ever without being taken"
     )
     return (stated, *_rests_on(link, delivered=True), f"by the link {link.name}, sha256:{link_id(link)}")
+
+
+def _said_of_invariant(link: ir.Link, invariant: ir.NamedFormula) -> tuple[str, ...]:
+    """The invariant, the systems and axioms that it rests on, and the link that shows it, by id."""
+    runs = f"every run of {link.protocol.name} among any number of processes, with any number of messages"
+    stated = f"in {runs}, at first and after each step, {invariant.name}: {show_expression(invariant.body)}"
+    return (stated, *_rests_on(link), f"by the link {link.name}, sha256:{link_id(link)}")
 
 
 def _rests_on(link: ir.Link, *, delivered: bool = False) -> Iterator[str]:

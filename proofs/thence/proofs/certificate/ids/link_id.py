@@ -3,7 +3,8 @@
 Two links have the same id exactly when protocol, machine and clauses say the same in the same words. Names of
 parameters and of local variables count, other than in theorems and machines. Comments, positions, documentation, the
 order of declarations, and all that is not about the link do not: properties of the protocol, its promises and scopes,
-and the invariants of the link, which are hints for a proof.
+and the invariants of the link, which are hints for a proof. An invariant of the protocol that the link shows has an id
+of its own.
 """
 
 from __future__ import annotations
@@ -48,6 +49,11 @@ def carried_id(link: ir.Link, machine: ir.Machine, name: str, own: str) -> str:
     if name == DELIVERED:
         parts["progress"] = progress_id(link)
     return digest({"protocol": protocol_form(link.protocol), "property": name, **parts})
+
+
+def invariant_id(link: ir.Link, invariant: ir.NamedFormula) -> str:
+    """The id of the statement that an invariant of the protocol is true in every run that is one of the machine's."""
+    return digest({"link": link_id(link), "follows": written(invariant.body)})
 
 
 def protocol_form(protocol: ir.Protocol) -> Form:

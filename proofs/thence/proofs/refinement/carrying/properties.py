@@ -4,17 +4,18 @@ NOTE(carried): each run of the protocol, seen as its sends and deliveries, is on
 and says of each send and each delivery that it is the machine's own. So what is true of these in every run of the
 machine is true of them in every run of the protocol, with as many processes and messages. That each message is
 delivered needs one more proof, that fair runs of the protocol do what the machine's statement waits for, see
-NOTE(progress). The level is the lowest of these proofs.
+NOTE(progress). An invariant of the protocol about its own states needs none of the machine by name, and one that it
+follows, see NOTE(follows). The level is the lowest of these proofs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from thence.dsl import ir
 from thence.dsl.ir.properties import DELIVERED
-from thence.proofs.refinement.carrying.reactions import BETWEEN_STEPS, something_follows_a_delivery
+from thence.proofs.refinement.carrying.invariants import invariants_of
 from thence.proofs.solving.assessment import Assessment, Proof
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
@@ -35,13 +36,27 @@ def progress_statement(link: ir.Link) -> str:
     return f"what {link.delivered_by} waits for happens"
 
 
+def follows_statement(name: str) -> str:
+    """The name of the result that an invariant of the protocol follows from the link."""
+    return f"{name} follows from it"
+
+
 def own_statement(link: ir.Link, name: str) -> str | None:
-    """The statement of the machine from which the protocol has a property."""
+    """The statement of the machine from which the protocol has a property; None where it is no single one."""
+    if name in invariants_of(link.protocol):
+        return None
     return link.delivered_by if name == DELIVERED else name
 
 
+def named_by(link: ir.Link) -> tuple[str, ...]:
+    """All that the protocol may have by the link, by name: properties of deliveries, and its own invariants."""
+    return tuple(name for name in (*OF_DELIVERIES, *invariants_of(link.protocol)) if carries(link, name))
+
+
 def carries(link: ir.Link, name: str) -> bool:
-    """Whether both state the property, and the protocol has it if the machine has it and the link is proved."""
+    """Whether the protocol has what is named if the link is proved and, of a property, the machine has it, too."""
+    if name in invariants_of(link.protocol):
+        return True
     if name == DELIVERED:
         stated = link.delivered_by is not None
     else:
@@ -53,11 +68,14 @@ def carries(link: ir.Link, name: str) -> bool:
 
 
 def rests_on(link: ir.Link, name: str) -> tuple[tuple[Kind, str, str], ...]:
-    """The kinds, subjects and names of the results from which the protocol has a property."""
-    own: tuple[Kind, str, str] = ("machine", link.machine.name, own_statement(link, name) or "")
+    """The kinds, subjects and names of the results from which the protocol has a property or an invariant."""
     shown: tuple[Kind, str, str] = ("link", link.name, link_statement(link))
+    own = own_statement(link, name)
+    if own is None:
+        return shown, ("link", link.name, follows_statement(name))
+    of_machine: tuple[Kind, str, str] = ("machine", link.machine.name, own)
     progress: tuple[Kind, str, str] = ("link", link.name, progress_statement(link))
-    return (own, shown, progress) if name == DELIVERED else (own, shown)
+    return (of_machine, shown, progress) if name == DELIVERED else (of_machine, shown)
 
 
 def carrying(links: Iterable[ir.Link], protocol: str, name: str) -> ir.Link | None:
@@ -78,37 +96,30 @@ def carried(links: Iterable[ir.Link], names: Sequence[str], proofs: Sequence[Pro
 
 
 def by_its_link(links: Sequence[ir.Link], proofs: Sequence[Proof]) -> Iterator[Proof]:
-    """As `carried`, of all properties `OF_DELIVERIES`, but each once: by the link that speaks for it, though the
-    protocol may have it by others."""
-    for each in carried(links, OF_DELIVERIES, proofs):
+    """As `carried`, of all that links may carry, but each once: by the link that speaks for it, though the protocol may
+    have it by others."""
+    names = tuple(dict.fromkeys(name for link in links for name in named_by(link)))
+    for each in carried(links, names, proofs):
         link = carrying(links, each.result.subject, each.result.name)
         if link is not None and each.result.facts["link"] == link.name:
             yield each
 
 
 def _proof(link: ir.Link, name: str, parts: Sequence[Proof]) -> Proof:
-    """The proof that the protocol has the property, from those of the machine, the link, and its progress."""
-    protocol, machine = link.protocol.name, link.machine.name
-    facts: dict[str, Any] = {"property": name, "machine": machine, "link": link.name}
-    for part in parts[1:]:
-        facts |= {each: part.result.facts[each] for each in ("where", "assumes") if each in part.result.facts}
+    """The proof that the protocol has what is named, from those on which it rests."""
+    protocol = link.protocol.name
+    facts: dict[str, Any] = {"property": name, "machine": link.machine.name, "link": link.name}
+    for part in parts:
+        if part.result.kind == "link":
+            facts |= {each: part.result.facts[each] for each in ("where", "assumes") if each in part.result.facts}
     if all(part.result.verdict is Verdict.PROVED for part in parts):
-        said = f"of any number of processes: {machine} has it, and allows each send and delivery of {protocol}"
-        if name == DELIVERED:
-            said += f"; fair runs of {protocol} do what `{link.delivered_by}` of {machine} waits for"
-        if where := facts.get("where"):
-            said += f", where {' and '.join(where)}"
-        if assumes := facts.get("assumes"):
-            axioms = f"{'axiom' if len(assumes) == 1 else 'axioms'} {' and '.join(assumes)}"
-            said += f"; this rests on the {axioms} of {machine}, which nothing shows to be true of {protocol}"
-        if something_follows_a_delivery(link.protocol):
-            said += f"; {BETWEEN_STEPS}"
         level = min(part.result.level for part in parts)
         every = tuple(each for part in parts for each in part.assessment.discharges)
-        found = Assessment(Verdict.PROVED, level, facts, said, discharges=every)
+        found = Assessment(Verdict.PROVED, level, facts, _said(link, name, facts), discharges=every)
     else:
-        own = f"{own_statement(link, name)} of {machine}"
-        words = (own, f"the link to {machine}", progress_statement(link))
+        own = own_statement(link, name)
+        last = follows_statement(name) if own is None else progress_statement(link)
+        words = (*(() if own is None else (f"{own} of {link.machine.name}",)), f"the link to {link.machine.name}", last)
         missing = [said for said, part in zip(words, parts, strict=False) if part.result.verdict is not Verdict.PROVED]
         facts["unknown"] = f"not proved: {' and '.join(missing)}"
         found = Assessment(Verdict.UNKNOWN, Level.L0, facts, "")
@@ -116,3 +127,20 @@ def _proof(link: ir.Link, name: str, parts: Sequence[Proof]) -> Proof:
     return Proof(
         Result(name, "link", protocol, found.verdict, found.level, proved, facts=facts, explanation=found.text), found
     )
+
+
+def _said(link: ir.Link, name: str, facts: Mapping[str, Any]) -> str:
+    """What is proved, by what, and for which systems."""
+    protocol, machine = link.protocol.name, link.machine.name
+    if own_statement(link, name) is None:
+        said = f"of any number of processes: {name} follows from the link and what is proved of {machine}"
+    else:
+        said = f"of any number of processes: {machine} has it, and allows each send and delivery of {protocol}"
+    if name == DELIVERED:
+        said += f"; fair runs of {protocol} do what `{link.delivered_by}` of {machine} waits for"
+    if where := facts.get("where"):
+        said += f", where {' and '.join(where)}"
+    if assumes := facts.get("assumes"):
+        axioms = f"{'axiom' if len(assumes) == 1 else 'axioms'} {' and '.join(assumes)}"
+        said += f"; this rests on the {axioms} of {machine}, which nothing shows to be true of {protocol}"
+    return said
