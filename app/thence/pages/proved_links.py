@@ -58,7 +58,7 @@ def _rows(
 
 def _where(link: ir.Link, name: str) -> str:
     limits = premises(link)
-    words = conditions(link) if name == DELIVERED else limits.systems.words()
+    words = conditions(link) if name == DELIVERED else limits.words()
     return "; ".join((*words, *(f"assumes `{each.name}`" for each in limits.assumed)))
 
 

@@ -9,8 +9,8 @@ import pytest
 from thence.dsl import ir
 from thence.proofs.engines import explore
 from thence.proofs.machine.prover import proved_set
-from thence.proofs.refinement.carrying.reactions import BETWEEN_STEPS, something_follows_a_delivery
 from thence.proofs.refinement.prover import prove_link
+from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, something_follows_a_delivery
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
@@ -69,7 +69,7 @@ def test_what_only_sends_inside_a_delivery_refute_is_proved_of_others(specify: S
     (link,) = specify(TEXT).links
     session = ProofSession(pool, Options(timeout_ms=5_000))
     shown = prove_link(session, link, proved_set(session, link.machine))
-    assert shown.verdict is Verdict.PROVED and shown.text.endswith(BETWEEN_STEPS)
+    assert shown.verdict is Verdict.PROVED and shown.facts["where"] == [SENDS_BETWEEN_STEPS]
     assert wrong(link.protocol, reactive=True) and not wrong(link.protocol, reactive=False)
 
 

@@ -302,7 +302,7 @@ def _said_of_invariant(link: ir.Link, invariant: ir.NamedFormula) -> tuple[str, 
 def _rests_on(link: ir.Link, *, delivered: bool = False) -> Iterator[str]:
     found = premises(link)
     where, assumed = LIMITS
-    yield from (f"{where}{said}" for said in (conditions(link) if delivered else found.systems.words()))
+    yield from (f"{where}{said}" for said in (conditions(link) if delivered else found.words()))
     yield from (f"{assumed}{each.name}: {show_expression(each.body)}" for each in found.assumed)
 
 

@@ -25,6 +25,7 @@ from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS
 from thence.dsl.run.machine_run import MachineRun, given_symbols
 from thence.proofs.logic.formula import equal, exists, forall, holds, implies, local, negation
+from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, something_follows_a_delivery
 from thence.proofs.refinement.shapes.kinds import Term
 
 _LARGEST = 3
@@ -130,10 +131,16 @@ class Premises:
     systems: Systems
     shown: tuple[ir.NamedFormula, ...]
     assumed: tuple[ir.NamedFormula, ...]
+    between_steps: bool
+    """Whether nothing is said of applications that send inside a delivery: see NOTE(reactions)."""
+
+    def words(self) -> tuple[str, ...]:
+        """For which systems it is proved, a sentence each, without its full stop."""
+        return (*self.systems.words(), *((SENDS_BETWEEN_STEPS,) if self.between_steps else ()))
 
     def as_facts(self) -> dict[str, object]:
         """What a verdict says of them; nothing where there is nothing to say."""
-        where, assumes = list(self.systems.words()), [axiom.name for axiom in self.assumed]
+        where, assumes = list(self.words()), [axiom.name for axiom in self.assumed]
         return {**({"where": where} if where else {}), **({"assumes": assumes} if assumes else {})}
 
 
@@ -151,7 +158,8 @@ def premises(link: ir.Link) -> Premises:
         if len(there) > len(given):
             best, given = systems, there
     shown = tuple(axiom for axiom in provable if axiom.name in given or not _is_about_messages(axiom))
-    return Premises(best, shown, tuple(axiom for axiom in axioms if axiom not in shown))
+    assumed = tuple(axiom for axiom in axioms if axiom not in shown)
+    return Premises(best, shown, assumed, something_follows_a_delivery(link.protocol))
 
 
 def _false_in(systems: Systems, link: ir.Link) -> frozenset[str]:

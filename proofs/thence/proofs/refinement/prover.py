@@ -15,7 +15,6 @@ from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.steps.effort import all_proved
-from thence.proofs.refinement.carrying.reactions import BETWEEN_STEPS, something_follows_a_delivery
 from thence.proofs.refinement.drawing import Reader, reader_of
 from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.failure import failure_of
@@ -72,8 +71,6 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     own = counted(len(found), "obligation")
     text = f"from any state in which the invariants are true, each step is one of the machine and keeps them: {own}"
-    if something_follows_a_delivery(link.protocol):
-        text += f"; {BETWEEN_STEPS}"
     proved = Assessment(Verdict.PROVED, level_of(everything), facts, text, "", everything)
     return with_fragment(proved, found) if session.options.fragment else proved
 

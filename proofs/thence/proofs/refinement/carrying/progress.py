@@ -62,7 +62,7 @@ def conditions(link: ir.Link) -> tuple[str, ...]:
     """For which systems it is shown: those of the link, and where loops end of which it is not seen that they do."""
     protocol = link.protocol
     loops = [node for node in nodes((protocol.handlers, protocol.procedures)) if isinstance(node, ir.While)]
-    return (*premises(link).systems.words(), *(() if all(map(ends, loops)) else (_LOOPS_END,)))
+    return (*premises(link).words(), *(() if all(map(ends, loops)) else (_LOOPS_END,)))
 
 
 def prove_progress(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 
-BETWEEN_STEPS = "this is about applications that send between steps, not inside a delivery"
+SENDS_BETWEEN_STEPS = "nobody sends inside a delivery"
 
 
 def something_follows_a_delivery(protocol: ir.Protocol) -> bool:
