@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.proofs.machine.steps.test_leads_to import QUEUE, STEPS
 from tests.proofs.refinement.test_progress import TEXT
 
 from thence.dsl import ir
 from thence.proofs.certificate.ids.link_id import progress_id
+from thence.proofs.logic.obligation import Obligation
+from thence.proofs.machine.steps import first
+from thence.proofs.solving.discharge import Discharge
+from thence.proofs.solving.session import ProofSession
 
 Forge = Callable[[Path], Any]
 
@@ -118,3 +123,29 @@ def test_the_id_says_which_steps_are_waited_for(specify: Callable[[str], ir.Spec
     assert len({of(text), *others}) == 1 + len(others)
     assert of(text.replace("for x while x = m and not delivered(x)", "for y while y = m and not delivered(y)").replace(
         "deliver(x)", "deliver(y)")) == of(text)  # fmt: skip
+
+
+def test_what_a_busy_machine_has_chosen_is_chosen_again(
+    certify: Callable[..., Any], forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One order shows that a step is enabled. Where that is not proved in time, the certificate has all orders."""
+    easy, proof_within = first.easy, first.proof_within
+
+    def not_by_effort(session: ProofSession, obligations: list[Obligation], effort: int) -> list[int]:
+        enabled = any(each.name.startswith("a step is enabled") for each in obligations)
+        return [] if enabled else easy(session, obligations, effort)
+
+    def too_late(session: ProofSession, claim: Obligation, limit_ms: int) -> tuple[Discharge, ...]:
+        in_time = not claim.hypotheses[-1].name.endswith("in hb")
+        return proof_within(session, claim, limit_ms) if in_time else ()
+
+    parts = {"symbols": "constant function place(m: message): nat", "more": "", "post": "require true", "deliver": "require true", "lose": "false"}
+    text = QUEUE.format(**parts, given="sent(m)", goal="delivered(m)", steps=STEPS)
+    monkeypatch.setattr(first, "easy", not_by_effort)
+    with monkeypatch.context() as busy:
+        busy.setattr(first, "proof_within", too_late)
+        written = certify("queue", text, checked=False)[1]
+    assert forge(written).recheck().confirmed
+    other = certify("queue_again", text, checked=False)[1]
+    texts = [{file.read_text() for file in (each / "obligations").iterdir()} for each in (written, other)]
+    assert texts[0] != texts[1]

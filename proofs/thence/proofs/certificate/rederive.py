@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import VACUITY
@@ -55,6 +55,7 @@ class RecheckedAnswers:
     """A memory with the answers of the recheck about the certificate's obligations. Other questions are solved."""
 
     statuses: Mapping[str, Mapping[str, str]]
+    complete: ClassVar[bool] = True
 
     def recall(self, request: SolverRequest) -> Answer | None:
         known = self.statuses.get(request.text) if isinstance(request, Check) and not request.core else None

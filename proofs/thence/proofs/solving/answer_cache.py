@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from thence.proofs.solving import solver_worker
 from thence.proofs.solving.solver import (
@@ -55,6 +55,7 @@ class AnswerCache:
     """The answers in a directory, which need not exist. A file that cannot be read or written is ignored."""
 
     directory: Path
+    complete: ClassVar[bool] = False
 
     def recall(self, request: SolverRequest) -> Answer | None:
         """The answer that was kept for the same request."""

@@ -17,7 +17,7 @@ from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from threading import Lock
 from types import TracebackType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from thence.proofs.solving.worker_process import WATCHED_S, WorkerDied, WorkerLate, WorkerProcess
 
@@ -187,7 +187,9 @@ class Answer:
 
 
 class Memory(Protocol):
-    """Where answers are kept between runs."""
+    """Where answers are kept between runs. `complete`: it has all that the proofs need that are made with it."""
+
+    complete: ClassVar[bool]
 
     def recall(self, request: SolverRequest) -> Answer | None:
         """The answer to the same request, if it was kept."""

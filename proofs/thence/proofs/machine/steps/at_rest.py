@@ -8,7 +8,7 @@ from thence.dsl import ir
 from thence.proofs.logic.formula import local
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.obligations import Conjunct
-from thence.proofs.machine.steps.effort import EFFORTS, all_proved, easy
+from thence.proofs.machine.steps.effort import EFFORTS, attempt, easy
 from thence.proofs.machine.steps.starvation import bounded_rise, changed_relations, one_way, rises, uses_up
 from thence.proofs.machine.steps.statements import (
     LEFT,
@@ -32,7 +32,7 @@ def comes_to_rest(
 
     Transitions that use something up happen finitely often; the others are then looked at without them.
     """
-    quick = session.silent().within(QUICK_MS).with_one_solver()
+    shows = attempt(session, QUICK_MS, look_for_models=True)
     left = [action for action in actions(machine) if action.name != "causal_send" and action.updates]
     wanted: list[Obligation] = []
     while left:
@@ -41,17 +41,16 @@ def comes_to_rest(
         for relation in changed_relations(machine, left):
             for way in (True, False):
                 claims = one_way(machine, left, relation, way, known)
-                if relation not in ways and all_proved(quick, claims):
+                if relation not in ways and shows(claims):
                     ways[relation] = way
                     directions.extend(claims)
         for function, bound in rises(machine, left):
             claims = bounded_rise(machine, left, function, bound, known)
-            if function not in ways and all_proved(quick, claims):
+            if function not in ways and shows(claims):
                 ways[function] = True
                 directions.extend(claims)
         used = [uses_up(machine, action, ways, known) for action in left]
-        done = quick.discharge(used)
-        proved = {each.obligation.name for each in done if each.proved}
+        proved = {claim.name for claim in used if shows((claim,))}
         if not proved:
             return (), f"that {' or '.join(action.name for action in left)} happens only finitely often was not shown"
         wanted += [*directions, *(claim for claim in used if claim.name in proved)]

@@ -1,8 +1,14 @@
-"""What the first solver proves within a limited effort: attempts, of which the prover then makes proofs."""
+"""What the first solver proves within a limited effort: attempts, of which the prover then makes proofs.
+
+NOTE(as certified): several ways may lead to a proof, and the first one that is found is taken. On a busy machine that
+may be another one, so a certificate that is checked again decides: what it has is proved, and no other way is taken.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
@@ -11,6 +17,9 @@ from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.finite_models import STEP_SIZES, negated_obligation
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import EFFORT_A_MS, PATIENCE, Check
+
+Shows: TypeAlias = Callable[[Sequence[Obligation]], bool]
+"""Whether all of some claims are proved, as far as one looks."""
 
 _SMALL = STEP_SIZES[:6]
 """Structures of one or two messages: most statements that are false are false in one of them."""
@@ -61,11 +70,30 @@ def _false_somewhere(session: ProofSession, obligation: Obligation) -> bool:
     return found.model is not None
 
 
+def attempt(session: ProofSession, limit_ms: int, *, look_for_models: bool = False) -> Shows:
+    """Whether the first solver proves claims within the limit; or a certificate has them, see NOTE(as certified)."""
+    if session.pool.memory is not None and session.pool.memory.complete:
+        return partial(_certified, session)
+    return partial(all_proved, session.silent().within(limit_ms).with_one_solver(), look_for_models=look_for_models)
+
+
+def _certified(session: ProofSession, claims: Sequence[Obligation]) -> bool:
+    """Whether the certificate that is checked again has all claims, and some solver has proved each."""
+    memory, options = session.pool.memory, session.options
+    assert memory is not None
+    for claim in claims:
+        text = smt_text(claim)
+        asked = (Check.within(solver, text, options.timeout_ms, options.seed) for solver in options.solvers)
+        answers = [answer for answer in map(memory.recall, asked) if answer is not None]
+        if not claim.by_frame and all(answer.status != "unsat" for answer in answers):
+            return False
+    return True
+
+
 def proof_within(session: ProofSession, claim: Obligation, limit_ms: int) -> tuple[Discharge, ...]:
-    """The claim, discharged; nothing where the first solver does not prove it within the limit."""
-    first = session.silent().within(limit_ms).with_one_solver()
-    proved = all_proved(first, (claim,), look_for_models=False)
-    return session.discharge((claim,), look_for_models=False) if proved else ()
+    """The claim, discharged; nothing where an `attempt` does not show it within the limit."""
+    shown = attempt(session, limit_ms)((claim,))
+    return session.discharge((claim,), look_for_models=False) if shown else ()
 
 
 def all_proved(session: ProofSession, claims: Sequence[Obligation], *, look_for_models: bool = True) -> bool:

@@ -363,9 +363,8 @@ def _excluded(
     """The obligations of a proof that the formula is an invariant; none if there is no proof."""
     claim = Conjunct(never, "invariant")
     obligation: Obligation = consequence(machine, claim, known)
-    (found,) = session.within(QUICK_MS).discharge((obligation,))
-    if found.proved:
-        return (found,)
+    if found := proof_within(session, obligation, QUICK_MS):
+        return found
     extended = replace(machine, invariants=(*machine.invariants, never))
     together = inductive_set(session, extended)
     inside = never.name in together.members or never.name in together.consequences

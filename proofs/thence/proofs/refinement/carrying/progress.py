@@ -32,7 +32,7 @@ from thence.proofs.logic.formula import FALSE, Unsupported, conj, disj, equal, e
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.obligations import signature_of
-from thence.proofs.machine.steps.effort import all_proved
+from thence.proofs.machine.steps.effort import Shows, attempt
 from thence.proofs.machine.steps.leads_to import Pursuit, Step, pursuit
 from thence.proofs.refinement.carrying.ending import ends
 from thence.proofs.refinement.carrying.sent_again import Waiting, Way, is_fixed, limits, obligations_of, ways
@@ -147,8 +147,8 @@ def progress_obligations(
         at_once = _on_its_way(waiting)
         chosen = None
         for limit_ms in (LITTLE_MS, QUICK_MS):  # what is so is often seen soon, what is not so takes all the time
-            quick = session.silent().within(limit_ms).with_one_solver()
-            if all_proved(quick, (at_once,), look_for_models=False) or (chosen := _way(quick, waiting)) is not None:
+            shows = attempt(session, limit_ms)
+            if shows((at_once,)) or (chosen := _way(shows, waiting)) is not None:
                 break
         if chosen is None:
             found.append(at_once)
@@ -159,22 +159,22 @@ def progress_obligations(
     return tuple(found), tuple(by)
 
 
-def _way(session: ProofSession, waiting: Waiting) -> tuple[Way, tuple[Obligation, ...]] | None:
+def _way(shows: Shows, waiting: Waiting) -> tuple[Way, tuple[Obligation, ...]] | None:
     """The first way in which the step comes about, with what shows it."""
     for way in ways(waiting):
         found: list[Obligation] = []
         for each in obligations_of(waiting, way):
-            if not all_proved(session, (each,), look_for_models=False):
+            if not shows((each,)):
                 break
             found.append(each)
         else:
-            limited = _limited(session, waiting, way) if waiting.link.protocol.network.lossy else ()
+            limited = _limited(shows, waiting, way) if waiting.link.protocol.network.lossy else ()
             if limited is not None:
                 return way, (*found, *limited)
     return None
 
 
-def _limited(session: ProofSession, waiting: Waiting, way: Way) -> tuple[Obligation, ...] | None:
+def _limited(shows: Shows, waiting: Waiting, way: Way) -> tuple[Obligation, ...] | None:
     """What shows that the packets of a way say but finitely many things; None: nothing does."""
     found: list[Obligation] = []
     for kind in way.kinds:
@@ -183,7 +183,7 @@ def _limited(session: ProofSession, waiting: Waiting, way: Way) -> tuple[Obligat
         except Unsupported:
             return None
         for terms in said:
-            shown = next((each for each in terms if all_proved(session, each, look_for_models=False)), None)
+            shown = next((each for each in terms if shows(each)), None)
             if shown is None:
                 return None
             found += shown
