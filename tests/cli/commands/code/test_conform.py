@@ -168,7 +168,7 @@ def test_a_time_budget_ends_the_cases(thence: Thence, tmp_path: Path) -> None:
         (["--exec", "cat", "--start-limit", "inf"], "give at most 86,400 seconds"),
         (["--exec", "cat", "--memory-limit", "3"], "give a size from 1M up"),
         (["--exec", "cat", "--schedules-from", "prover"], "name a protocol"),
-        (["--impl", "thence.impl.mf:MF", "--processes", "10000000"], "less than or equal to 256"),
+        (["--impl", "thence.impl.mf:MF", "--processes", "10000000"], "takes no number above 256"),
         (["--exec", "cat", "--save", "no/such/folder.json"], "no folder"),
         (["--impl", "thence.impl.mf:MF", "--delivery", "broadcast"], "it is to be driven as broadcast"),
         (["--replay", "nothing.json"], "nothing.json"),
