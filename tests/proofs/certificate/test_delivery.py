@@ -139,7 +139,13 @@ def test_what_a_busy_machine_has_chosen_is_chosen_again(
         in_time = not claim.hypotheses[-1].name.endswith("in hb")
         return proof_within(session, claim, limit_ms) if in_time else ()
 
-    parts = {"symbols": "constant function place(m: message): nat", "more": "", "post": "require true", "deliver": "require true", "lose": "false"}
+    parts = {
+        "symbols": "constant function place(m: message): nat",
+        "more": "",
+        "post": "require true",
+        "deliver": "require true",
+        "lose": "false",
+    }
     text = QUEUE.format(**parts, given="sent(m)", goal="delivered(m)", steps=STEPS)
     monkeypatch.setattr(first, "easy", not_by_effort)
     with monkeypatch.context() as busy:
