@@ -14,9 +14,9 @@ from thence.api.specifications import Source, file_of, load
 from thence.api.statements import Proved, Results
 from thence.dsl import ir
 from thence.dsl.find import known
+from thence.dsl.ir.observability import own_invariants
 from thence.dsl.ir.properties import DELIVERED
 from thence.proofs.prove import is_claimed, link_names, proofs_by, provable_names, solver_pool
-from thence.proofs.refinement.carrying.invariants import invariants_of
 from thence.proofs.refinement.carrying.properties import OF_DELIVERIES, carried, carries
 from thence.proofs.solving.answer_cache import FOLDER, AnswerCache
 from thence.proofs.solving.assessment import Proof
@@ -144,11 +144,10 @@ def _refuse_of_protocol(specification: ir.Specification, name: str) -> None:
     for protocol in specification.protocols:
         if name in (*protocol.properties, *protocol.liveness, *(each.name for each in protocol.formulas)):
             said = f"{name} is stated of the protocol {protocol.name}, and 'thence explore' judges it in scopes"
-            link = "that says `eventually delivered by`" if name == DELIVERED else "to a machine that has it"
-            if name in invariants_of(protocol):
-                link = "to a machine from which it follows"
-            provable = name in OF_DELIVERIES or name in invariants_of(protocol)
-            raise BadRequest(f"{said}; a link {link} would prove it" if provable else said)
+            links = dict.fromkeys(own_invariants(protocol), "to a machine from which it follows")
+            links |= dict.fromkeys(OF_DELIVERIES, "to a machine that has it")
+            links[DELIVERED] = "that says `eventually delivered by`"
+            raise BadRequest(f"{said}; a link {links[name]} would prove it" if name in links else said)
 
 
 def unsaid(specification: ir.Specification, names: Sequence[str]) -> tuple[str, ...]:

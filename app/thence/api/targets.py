@@ -203,7 +203,7 @@ def _workload(base: ir.Workload | None, choice: Choice, protocol: ir.Protocol) -
         if isinstance(base.sending, ir.ForEver):
             identities = tuple(count if had else 0 for count, had in zip(sends, base.sending.identities, strict=True))
             return replace(base, sends=sends, sending=replace(base.sending, identities=identities))
-        return replace(base, sends=tuple(min(count, 1) for count in sends) if _has_no_number(base) else sends)
+        return replace(base, sends=_told_of_sends(base, sends))
     if delivery == "multicast" and processes > MOST_MULTICAST:
         raise BadRequest(
             f"--processes {processes}: multicast scopes of more than {MOST_MULTICAST} processes are written in the file"
@@ -225,7 +225,7 @@ def _workload(base: ir.Workload | None, choice: Choice, protocol: ir.Protocol) -
         return found
     return replace(
         found,
-        sends=tuple(min(count, 1) for count in sends) if _has_no_number(base) else sends,
+        sends=_told_of_sends(base, sends),
         duplicates=base.duplicates,
         losses=base.losses,
         ticks=base.ticks,
@@ -236,9 +236,9 @@ def _workload(base: ir.Workload | None, choice: Choice, protocol: ir.Protocol) -
     )
 
 
-def _has_no_number(workload: ir.Workload) -> bool:
-    """Whether any number of messages is sent: the numbers say only who sends any."""
-    return isinstance(workload.sending, ir.AnyNumber)
+def _told_of_sends(base: ir.Workload, sends: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers of messages; where the scope has any number of them, they say only who sends any."""
+    return tuple(min(count, 1) for count in sends) if isinstance(base.sending, ir.AnyNumber) else sends
 
 
 def _inputs(base: ir.Workload | None, protocol: ir.Protocol, processes: int) -> tuple[ir.InputUse, ...]:

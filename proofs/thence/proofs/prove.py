@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
+from thence.dsl.ir.observability import own_invariants
 from thence.dsl.ir.properties import DELIVERED
 from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.links.witness import says_nothing
@@ -24,7 +25,7 @@ from thence.proofs.machine.prover import (
 from thence.proofs.machine.steps.prover import prove_steps, refuted_steps, step_statements
 from thence.proofs.machine.vacuity import check_vacuity
 from thence.proofs.machine.witness import guarded
-from thence.proofs.refinement.carrying.invariants import invariants_of, prove_invariant
+from thence.proofs.refinement.carrying.invariants import prove_invariant
 from thence.proofs.refinement.carrying.progress import prove_progress
 from thence.proofs.refinement.carrying.properties import (
     carries,
@@ -120,7 +121,7 @@ def proofs_by(
             if link.delivered_by is not None and (whole or DELIVERED in names):
                 yield _progress_proof(session, link, own, shown.assessment, progress)
             asked = (*(expected_names(link.expects) if whole else ()), *names)
-            for name in dict.fromkeys(name for name in asked if name in invariants_of(link.protocol)):
+            for name in dict.fromkeys(name for name in asked if name in own_invariants(link.protocol)):
                 yield _invariant_proof(session, link, name, own, shown.assessment, progress)
 
 
@@ -298,7 +299,7 @@ def _link_proof(
         assessment = unknown(nothing, assessment.facts, assessment.text)
     if "fails" in assessment.facts:
         assessment = _with_run(link, assessment, session.options)
-    return _about_link(link, link_statement(link), assessment, started)
+    return _about_link(link, link_statement(link), assessment, started, claimed=is_claimed(link))
 
 
 def _progress_proof(
@@ -309,7 +310,7 @@ def _progress_proof(
     statement = progress_statement(link)
     noted = replace(session, note=_note(progress, link.name, statement))
     assessment = prove_progress(noted, link, inductive, shown)
-    return _about_link(link, statement, assessment, started)
+    return _about_link(link, statement, assessment, started, claimed=is_claimed(link))
 
 
 def _invariant_proof(
@@ -324,13 +325,12 @@ def _invariant_proof(
     started = time.monotonic()
     statement = follows_statement(name)
     noted = replace(session, note=_note(progress, link.name, statement))
-    found = _about_link(link, statement, prove_invariant(noted, link, name, inductive, shown), started)
-    claimed = name in expected_names(link.expects)
-    return found if claimed else replace(found, result=replace(found.result, wanted=None))
+    assessment = prove_invariant(noted, link, name, inductive, shown)
+    return _about_link(link, statement, assessment, started, claimed=name in expected_names(link.expects))
 
 
-def _about_link(link: ir.Link, statement: str, assessment: Assessment, started: float) -> Proof:
-    """The proof of a statement about the link, begun at that time."""
+def _about_link(link: ir.Link, statement: str, assessment: Assessment, started: float, *, claimed: bool) -> Proof:
+    """The proof of a statement about the link, begun at that time. `claimed`: the file says that it is proved."""
     result = Result(
         statement,
         "link",
@@ -342,7 +342,7 @@ def _about_link(link: ir.Link, statement: str, assessment: Assessment, started: 
         assessment.facts,
         assessment.text,
         assessment.picture,
-        Verdict.PROVED if is_claimed(link) else None,
+        Verdict.PROVED if claimed else None,
     )
     return Proof(result, assessment)
 

@@ -10,8 +10,8 @@ import pytest
 from tests.proofs.refinement.test_invariants_follow import TEXT
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import own_invariants
 from thence.proofs.certificate.ids.link_id import invariant_id
-from thence.proofs.refinement.carrying.invariants import invariants_of
 
 Forge = Callable[[Path], Any]
 
@@ -68,7 +68,7 @@ def test_another_chain_is_found_out(shown: Path, forge: Forge, change: Callable[
 def test_the_id_is_of_what_the_invariant_says(specify: Callable[[str], ir.Specification]) -> None:
     def ids(text: str) -> dict[str, str]:
         (link,) = specify(text).links
-        return {name: invariant_id(link, each) for name, each in invariants_of(link.protocol).items()}
+        return {name: invariant_id(link, each) for name, each in own_invariants(link.protocol).items()}
 
     first, other = ids(TEXT), ids(TEXT.replace("asked@p implies not holds@p", "holds@p implies not asked@p"))
     assert first["one_permit"] == other["one_permit"]

@@ -11,11 +11,12 @@ from random import Random
 import pytest
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import own_invariants
 from thence.proofs.engines import explore
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.prover import proved_set
 from thence.proofs.prove import UnknownName, prove_specification
-from thence.proofs.refinement.carrying.invariants import claimed_of, invariants_of, prove_invariant
+from thence.proofs.refinement.carrying.invariants import claimed_of, prove_invariant
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Options
@@ -179,7 +180,7 @@ def test_what_cannot_be_said_is_refused(
 ) -> None:
     specification = stating(specify, formula)
     (link,) = specification.links
-    if "f0" in invariants_of(link.protocol):
+    if "f0" in own_invariants(link.protocol):
         shown = Assessment(Verdict.PROVED, Level.L3, {}, "")
         assert prove_invariant(session, link, "f0", inductive, shown).verdict is Verdict.UNKNOWN
     else:
@@ -196,11 +197,11 @@ def test_no_formula_is_proved_that_a_run_breaks(
     assert prove_link(session, link, inductive).verdict is Verdict.PROVED
     broken: set[str] = set()
     for scope in specification.scopes:
-        broken |= explore(link.protocol, scope.workload, list(invariants_of(link.protocol))).violations.keys()
+        broken |= explore(link.protocol, scope.workload, list(own_invariants(link.protocol))).violations.keys()
     known = tuple(each.formula for each in proved_conjuncts(link.machine, inductive))
     quick = session.within(100).with_one_solver()
     proved = set[str]()
-    for name in invariants_of(link.protocol):
+    for name in own_invariants(link.protocol):
         (done,) = quick.discharge((claimed_of(link, name, known).obligation,), look_for_models=False)
         proved |= {name} if done.proved else set()
     assert not broken & proved

@@ -15,7 +15,7 @@ from thence.dsl.check.terms.expressions import ExpressionChecker
 from thence.dsl.check.workloads.by_name import Settings
 from thence.dsl.check.workloads.kind import ProtocolKind, kind_of
 from thence.dsl.ir.machine_builtins import built_in_symbols, history_parameters
-from thence.dsl.ir.observability import judged_in_states
+from thence.dsl.ir.observability import own_invariants
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.text import syntax
@@ -94,7 +94,7 @@ def _expected_of(protocol: ir.Protocol | None, conforms: syntax.Conforms) -> tup
     """The invariants of the protocol that the link may be expected to show; any, where the protocol is erroneous."""
     if protocol is None:
         return tuple(name.text for expect in conforms.expects for name in expect.names)
-    return tuple(each.name for each in judged_in_states(protocol) if each.name not in protocol.witnesses)
+    return tuple(own_invariants(protocol))
 
 
 def _check_named(conforms: syntax.Conforms, reporter: Reporter) -> None:

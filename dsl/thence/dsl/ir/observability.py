@@ -40,6 +40,11 @@ def judged_in_states(protocol: Protocol) -> tuple[NamedFormula, ...]:
     return tuple(each for each in protocol.invariants if not sees_actions(each))
 
 
+def own_invariants(protocol: Protocol) -> dict[str, NamedFormula]:
+    """The protocol's invariants about states, by name; not those about what a step does, nor `reachable` formulas."""
+    return {each.name: each for each in judged_in_states(protocol) if each.name not in protocol.witnesses}
+
+
 def judged_in_steps(protocol: Protocol) -> tuple[NamedFormula, ...]:
     """Those about actions: they are judged in each step, by the states after it."""
     return tuple(each for each in protocol.invariants if sees_actions(each))

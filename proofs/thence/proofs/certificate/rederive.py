@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, cast
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import VACUITY
+from thence.dsl.ir.observability import own_invariants
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.load import SourceError, load_bytes
 from thence.proofs.certificate.build import (
@@ -40,7 +41,6 @@ from thence.proofs.machine.steps.prover import WITNESS, step_goals, step_stateme
 from thence.proofs.machine.transitions import actions
 from thence.proofs.machine.witness import witness_goals, witness_shows
 from thence.proofs.prove import proofs_by
-from thence.proofs.refinement.carrying.invariants import invariants_of
 from thence.proofs.refinement.carrying.properties import by_its_link
 from thence.proofs.solving.assessment import POSSIBLE, REFUTATION, Proof
 from thence.proofs.solving.discharge import Options
@@ -165,7 +165,7 @@ def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ..
         "mutant": [mutant.name for mutant in specification.mutants],
         "link": [link.name for link in specification.links],
     }
-    invariants = {name for link in specification.links for name in invariants_of(link.protocol)}
+    invariants = {name for link in specification.links for name in own_invariants(link.protocol)}
     wanted: dict[str, None] = {}
     for each in manifest.statements:
         named = {"theorem": each.name, "machine": each.subject, "link": each.subject}.get(

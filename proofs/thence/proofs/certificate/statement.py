@@ -12,6 +12,7 @@ from typing import Literal
 
 from thence.dsl import ir
 from thence.dsl.ir.machine_builtins import HISTORY, VACUITY
+from thence.dsl.ir.observability import own_invariants
 from thence.dsl.ir.properties import DELIVERED
 from thence.dsl.ir.step_claims import WITHOUT_DEADLOCK, starving_transition
 from thence.dsl.write.show import show_expression
@@ -27,7 +28,6 @@ from thence.proofs.machine.steps.statements import no_deadlock
 from thence.proofs.machine.transitions import actions, axiom_faults
 from thence.proofs.machine.witness import witness_shows
 from thence.proofs.prove import expected_names, is_claimed
-from thence.proofs.refinement.carrying.invariants import invariants_of
 from thence.proofs.refinement.carrying.progress import conditions
 from thence.proofs.refinement.carrying.properties import (
     carrying,
@@ -88,7 +88,7 @@ class Subject:
     @property
     def invariant(self) -> ir.NamedFormula | None:
         """The invariant of the link's protocol that it is, or that it says to follow; None for all else."""
-        named = {} if self.link is None else invariants_of(self.link.protocol)
+        named = {} if self.link is None else own_invariants(self.link.protocol)
         wanted = ((follows_statement(name) if self.machine is None else name, each) for name, each in named.items())
         return next((each for said, each in wanted if said == self.name), None)
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
 from thence.proofs.infer.orders import as_premise, compares_variables, is_ordered
-from thence.proofs.infer.reasons import closed_to, denied, operands, parts
+from thence.proofs.infer.reasons import closed_to, denied, parts
 from thence.proofs.infer.vocabulary import Template, cost, nameless, variables_of
 from thence.proofs.logic.compiled import Compiled, compiled_row
 from thence.proofs.logic.formula import (
@@ -33,6 +33,7 @@ from thence.proofs.logic.formula import (
     local,
     names_apart,
     negation,
+    operands,
     outer_foralls,
     substitute,
 )

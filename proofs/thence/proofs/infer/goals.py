@@ -8,9 +8,8 @@ from dataclasses import replace
 from thence.dsl import ir
 from thence.dsl.ir import machine_builtins
 from thence.proofs.infer.finite_steps import Precondition
-from thence.proofs.infer.reasons import operands
 from thence.proofs.infer.strengthening import Goal
-from thence.proofs.logic.formula import forall, holds, implies, local
+from thence.proofs.logic.formula import forall, holds, implies, local, operands
 from thence.proofs.machine.obligations import state_properties
 from thence.proofs.machine.transitions import actions
 

@@ -25,6 +25,7 @@ from thence.proofs.logic.formula import (
     local,
     map_children,
     negation,
+    operands,
     substitute,
     symbols_of,
 )
@@ -354,13 +355,6 @@ def _is_conjunction(expr: ir.Expr) -> bool:
 
 def _is_implication(expr: ir.Expr) -> TypeGuard[ir.Connective]:
     return isinstance(expr, ir.Connective) and expr.operator == "implies"
-
-
-def operands(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:
-    """What the connective joins, however it is nested."""
-    if isinstance(expr, ir.Connective) and expr.operator == operator:
-        return (*operands(expr.left, operator), *operands(expr.right, operator))
-    return (expr,)
 
 
 def parts(expr: ir.Expr) -> Iterator[ir.Expr]:

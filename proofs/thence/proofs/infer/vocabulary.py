@@ -398,10 +398,11 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
             yield ir.Comparison(BOOL, "<", number, term)
             yield ir.Comparison(BOOL, "<", term, number)
     for at, one in enumerate(terms):
-        for other in list(terms)[:at]:
-            kind, stages = _kind(one, vocabulary), vocabulary.stages.get(_kind(one, vocabulary))
-            counted = stages is None or stages.are_counted
-            if kind == _kind(other, vocabulary) and counted and _comparable(one, other):
+        kind = _kind(one, vocabulary)
+        stages = vocabulary.stages.get(kind)
+        others = list(terms)[:at] if stages is None or stages.are_counted else ()
+        for other in others:
+            if kind == _kind(other, vocabulary) and _comparable(one, other):
                 yield ir.Comparison(BOOL, "<=", one, other)
                 yield ir.Comparison(BOOL, "<=", other, one)
                 for more in vocabulary.ahead:

@@ -32,6 +32,13 @@ def disj(parts: Iterable[ir.Expr]) -> ir.Expr:
     return _join("or", parts, FALSE)
 
 
+def operands(expr: ir.Expr, operator: str) -> tuple[ir.Expr, ...]:
+    """What the connective joins, however it is nested."""
+    if isinstance(expr, ir.Connective) and expr.operator == operator:
+        return (*operands(expr.left, operator), *operands(expr.right, operator))
+    return (expr,)
+
+
 def implies(left: ir.Expr, right: ir.Expr) -> ir.Expr:
     return right if left == TRUE else ir.Connective(BOOL, "implies", left, right)
 

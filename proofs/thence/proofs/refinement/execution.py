@@ -39,6 +39,7 @@ from thence.proofs.logic.formula import (
     implies,
     local,
     negation,
+    operands,
 )
 from thence.proofs.refinement.effects import changes_of, effects, names_given, takes_out_its_own, test_of_search
 from thence.proofs.refinement.elementwise import changes_elements, joined, places, with_elements
@@ -497,18 +498,9 @@ def _denies(invariant: ir.Expr, test: ir.Expr) -> bool:
         case ir.Quantified(kind="forall", variables=(ir.Bound(type=type_, name=name, domain=None),), body=body):
             said = instantiated(test, {}, ir.Local(PROCESS, name), ())
             return type_ == PROCESS and any(
-                each == ir.Not(BOOL, said) or said == ir.Not(BOOL, each) for each in _conjuncts(body)
+                each == ir.Not(BOOL, said) or said == ir.Not(BOOL, each) for each in operands(body, "and")
             )
         case ir.Connective(operator="and", left=left, right=right):
             return _denies(left, test) or _denies(right, test)
         case _:
             return False
-
-
-def _conjuncts(formula: ir.Expr) -> Iterator[ir.Expr]:
-    match formula:
-        case ir.Connective(operator="and", left=left, right=right):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
-        case _:
-            yield formula

@@ -16,7 +16,7 @@ from thence.dsl.text.syntax import NOWHERE
 from thence.dsl.write.packet_names import Names, field_names, with_field_names
 from thence.dsl.write.show import show_as_written
 from thence.proofs.logic.countermodel import instance_text
-from thence.proofs.logic.formula import Unsupported, outer_foralls
+from thence.proofs.logic.formula import Unsupported, operands, outer_foralls
 from thence.proofs.refinement.drawing import Reader
 from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.following import Claim, Enabled, Kept, Taking
@@ -131,7 +131,7 @@ def _named(variable: ir.Bound, value: Shape, names: Names) -> Iterator[tuple[str
 def _refused(claim: Enabled, target: Taking, reader: Reader) -> list[str]:
     """The guards of the transition that are false; of one that finds arguments, those that are false of all."""
     action = target.action
-    parts = [part for guard in action.guards for part in _conjuncts(guard.body)]
+    parts = [part for guard in action.guards for part in operands(guard.body, "and")]
     false: list[dict[int, Instance]] = []
     try:
         for terms in reader.tuples([one.type for one in target.found]):
@@ -153,14 +153,6 @@ def _refused(claim: Enabled, target: Taking, reader: Reader) -> list[str]:
     call = f"{action.name}({', '.join(named)})"
     instances: dict[int, Instance] = false[0] if len(false) == 1 else {at: {} for at in always}
     return [f"{call}: {_said(parts[at], instances[at], _FALSE)}" for at in always]
-
-
-def _conjuncts(formula: ir.Expr) -> Iterator[ir.Expr]:
-    if isinstance(formula, ir.Connective) and formula.operator == "and":
-        yield from _conjuncts(formula.left)
-        yield from _conjuncts(formula.right)
-    else:
-        yield formula
 
 
 def _false_guard(guard: ir.Expr, state: State, given: Mapping[str, Term], reader: Reader) -> Instance | None:

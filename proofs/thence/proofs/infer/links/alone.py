@@ -26,32 +26,32 @@ def alone(link: ir.Link) -> tuple[Candidate, ...]:
     one = words.fresh(PROCESS, ())
     other = words.fresh(PROCESS, (one,))
     found: list[Candidate] = []
-    for (first, _), (_, second) in combinations_with_replacement(
-        zip(_flags(link, one), _flags(link, other), strict=True), 2
-    ):
-        said = f"({one} = {other} or not {first} or not {second})"
+    flags = _flags(link)
+    for first, second in combinations_with_replacement(flags, 2):
+        said = f"({one} = {other} or not {first.format(one)} or not {second.format(other)})"
         found.append(Candidate(LABEL, f"forall {one}, {other}: process. ", said))
     for scene in packets:
         inner = scene.prefix.removeprefix("forall ").removesuffix(". ")
         found.append(Candidate(f"{scene.label}_{LABEL}", "", f"(count {inner}. true) <= 1"))
         free = words.fresh(PROCESS, scene.taken)
-        for flag in _flags(link, free):
-            found.append(Candidate(f"{scene.label}_{LABEL}", scene.prefix, f"(forall {free}: process. not {flag})"))
+        for flag in flags:
+            said = f"(forall {free}: process. not {flag.format(free)})"
+            found.append(Candidate(f"{scene.label}_{LABEL}", scene.prefix, said))
     for scene, another in combinations(packets, 2):
         said = f"(not exists {_packets(kinds[another.label], scene, words)} in flight. true)"
         found.append(Candidate(f"{scene.label}_{LABEL}", scene.prefix, said))
     return tuple(found)
 
 
-def _flags(link: ir.Link, process: str) -> list[str]:
-    """What is true of a process, or not: its variables, and the machine's relations."""
+def _flags(link: ir.Link) -> list[str]:
+    """What is true of a process, or not, in its place `{}`: its variables, and the machine's relations."""
     unary = [
         each.name
         for each in atoms_of(link).symbols
         if each.result == BOOL and [one.type for one in each.parameters] == [PROCESS]
     ]
-    own = [f"{each.name}@{process}" for each in link.protocol.state if each.type == BOOL]
-    return [*own, *(f"{each}({process})" for each in unary)]
+    own = [f"{each.name}@{{}}" for each in link.protocol.state if each.type == BOOL]
+    return [*own, *(f"{each}({{}})" for each in unary)]
 
 
 def _packets(kind: ir.PacketKind, outer: Scene, words: Words) -> str:

@@ -15,10 +15,10 @@ from dataclasses import replace
 from typing import Any
 
 from thence.dsl import ir
-from thence.dsl.ir.observability import judged_in_states
+from thence.dsl.ir.observability import own_invariants
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
-from thence.proofs.machine.steps.effort import all_proved
+from thence.proofs.machine.steps.effort import proof_within
 from thence.proofs.refinement.drawing import Layers, reader_of
 from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.failure import failure_of
@@ -31,11 +31,6 @@ from thence.proofs.solving.finite_models import Model
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
-
-
-def invariants_of(protocol: ir.Protocol) -> dict[str, ir.NamedFormula]:
-    """The protocol's invariants about states, by name; not those about what a step does, nor `reachable` formulas."""
-    return {each.name: each for each in judged_in_states(protocol) if each.name not in protocol.witnesses}
 
 
 def prove_invariant(
@@ -54,11 +49,12 @@ def prove_invariant(
         claimed = claimed_of(link, name, known)
     except Unsupported as reason:
         return unknown(str(reason), facts)
-    if not all_proved(session.within(QUICK_MS), (claimed.obligation,), look_for_models=False):
+    done = proof_within(session, claimed.obligation, QUICK_MS)
+    if not done:
         model = session.countermodel(claimed.obligation)
         if model is not None:  # what is false somewhere is not asked about any longer
             return _false_there(link, claimed, model, facts)
-    done = session.discharge((claimed.obligation,), look_for_models=False)
+        done = session.discharge((claimed.obligation,), look_for_models=False)
     if not done[0].proved:
         said = _not_proved(claimed)
         return undecided(said, facts, said, [diagnose(session.silent(), done[0])])
@@ -72,7 +68,7 @@ def prove_invariant(
 def claimed_of(link: ir.Link, name: str, known: tuple[ir.NamedFormula, ...]) -> Claimed:
     """What is to be shown. `known`: the proved invariants of the machine. Raises: Unsupported."""
     facts = facts_between_steps(link, known)
-    invariant = invariants_of(link.protocol)[name]
+    invariant = own_invariants(link.protocol)[name]
     goal = Evaluation(link.protocol, _of_protocol(facts.state), prefix="i").formula(invariant.body)
     return Claimed(facts.make(f"{name} follows", facts.known, goal), Kept(invariant, facts.state))
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.ir.observability import own_invariants
 from thence.dsl.ir.properties import DELIVERED
-from thence.proofs.refinement.carrying.invariants import invariants_of
 from thence.proofs.solving.assessment import Assessment, Proof
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
@@ -43,19 +43,19 @@ def follows_statement(name: str) -> str:
 
 def own_statement(link: ir.Link, name: str) -> str | None:
     """The statement of the machine from which the protocol has a property; None where it is no single one."""
-    if name in invariants_of(link.protocol):
+    if name in own_invariants(link.protocol):
         return None
     return link.delivered_by if name == DELIVERED else name
 
 
 def named_by(link: ir.Link) -> tuple[str, ...]:
     """All that the protocol may have by the link, by name: properties of deliveries, and its own invariants."""
-    return tuple(name for name in (*OF_DELIVERIES, *invariants_of(link.protocol)) if carries(link, name))
+    return tuple(name for name in (*OF_DELIVERIES, *own_invariants(link.protocol)) if carries(link, name))
 
 
 def carries(link: ir.Link, name: str) -> bool:
     """Whether the protocol has what is named if the link is proved and, of a property, the machine has it, too."""
-    if name in invariants_of(link.protocol):
+    if name in own_invariants(link.protocol):
         return True
     if name == DELIVERED:
         stated = link.delivered_by is not None
