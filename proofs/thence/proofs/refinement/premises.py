@@ -9,6 +9,10 @@ shown, where a run chooses what it speaks about: nobody can promise the order of
 What an application may do differs between scopes: with `self sends` or without, among one process or several. The
 least of it that gives the most axioms is a premise of the link, which the verdict states, too. Which axioms are worth
 showing is decided in small systems. That they are true in all is left to the obligations.
+
+NOTE(constants): a proof takes the constants of the protocol to have the values of its text, and a scope may give them
+others. So the values are premises, too. A role that is the only one is any process, unless the machine knows the numbers
+of processes or the network is a tree.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from thence.dsl.check.workloads.defaults import all_choices
 from thence.dsl.ir.machine_builtins import rigid_symbols
 from thence.dsl.ir.topology import Edges, fault_of
 from thence.dsl.ir.traversal import nodes
-from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS
+from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.run.machine_run import MachineRun, given_symbols
 from thence.proofs.logic.formula import equal, exists, forall, holds, implies, local, negation
 from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, something_follows_a_delivery
@@ -133,10 +137,12 @@ class Premises:
     assumed: tuple[ir.NamedFormula, ...]
     between_steps: bool
     """Whether nothing is said of applications that send inside a delivery: see NOTE(reactions)."""
+    values: tuple[str, ...]
+    """The constants and roles whose values the proof takes, as a scope gives them: see NOTE(constants)."""
 
     def words(self) -> tuple[str, ...]:
         """For which systems it is proved, a sentence each, without its full stop."""
-        return (*self.systems.words(), *((SENDS_BETWEEN_STEPS,) if self.between_steps else ()))
+        return (*self.systems.words(), *((SENDS_BETWEEN_STEPS,) if self.between_steps else ()), *self.values)
 
     def as_facts(self) -> dict[str, object]:
         """What a verdict says of them; nothing where there is nothing to say."""
@@ -159,7 +165,18 @@ def premises(link: ir.Link) -> Premises:
             best, given = systems, there
     shown = tuple(axiom for axiom in provable if axiom.name in given or not _is_about_messages(axiom))
     assumed = tuple(axiom for axiom in axioms if axiom not in shown)
-    return Premises(best, shown, assumed, something_follows_a_delivery(link.protocol))
+    return Premises(best, shown, assumed, something_follows_a_delivery(link.protocol), tuple(_values(link)))
+
+
+def _values(link: ir.Link) -> Iterator[str]:
+    """See NOTE(constants)."""
+    roles = [one for one in link.protocol.constants if one.type == PROCESS]
+    given = given_symbols(link.machine)
+    numbered = any(symbol.name in given and _kind(symbol) == _NUMBER for symbol in link.machine.symbols)
+    any_process = len(roles) == 1 and not numbered and not link.protocol.network.tree
+    for one in link.protocol.constants:
+        if one.type != PROCESS or not any_process:
+            yield f"{one.name} = {str(one.value).lower()}"
 
 
 def _false_in(systems: Systems, link: ir.Link) -> frozenset[str]:
@@ -179,10 +196,15 @@ def _has_meaning(link: ir.Link, axiom: ir.NamedFormula) -> bool:
 
 
 def _is_given(link: ir.Link, symbol: ir.Symbol) -> bool:
-    kind = (*(parameter.type for parameter in symbol.parameters), symbol.result)
+    kind = _kind(symbol)
     return kind in _BY_NUMBER or (link.protocol.network.tree and kind in _BY_TREE)
 
 
-_BY_NUMBER = ((PROCESS, PROCESS, BOOL), (PROCESS, NAT))
+def _kind(symbol: ir.Symbol) -> tuple[Type, ...]:
+    return (*(parameter.type for parameter in symbol.parameters), symbol.result)
+
+
+_NUMBER = (PROCESS, NAT)
+_BY_NUMBER = ((PROCESS, PROCESS, BOOL), _NUMBER)
 _BY_TREE = ((PROCESS,), (PROCESS, PROCESS, PROCESS), (PROCESS, PROCESS, PROCESS, BOOL))
 """The types of parameters, and of the result, of what a run gives."""
