@@ -11,8 +11,8 @@ least of it that gives the most axioms is a premise of the link, which the verdi
 showing is decided in small systems. That they are true in all is left to the obligations.
 
 NOTE(constants): a proof takes the constants of the protocol to have the values of its text, and a scope may give them
-others. So the values are premises, too. A role that is the only one is any process, unless the machine knows the numbers
-of processes or the network is a tree.
+others. So the values are premises, too. A role that is the only one is any process, unless the machine knows the
+numbers of processes or the network is a tree.
 """
 
 from __future__ import annotations
