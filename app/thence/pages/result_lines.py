@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from thence.dsl.check.workloads.settings import links_setting
-from thence.dsl.write.settings import setting_text
+from thence.dsl.write.settings import given_text, setting_text
 from thence.spec.verdict import Result, Verdict
 from thence.spec.words import counted, percent
 
@@ -138,7 +138,7 @@ def size(scope: Mapping[str, Any]) -> str:
     faults = [f"{scope[what]} {said}" for what, said in _FAULTS.items() if scope.get(what)]
     faults += [f"{counted(scope['ticks'], 'tick')} each"] if scope.get("ticks") else []
     faults += [f"{counted(number, 'tick')} of {timer} each" for timer, number in scope.get("timers", {}).items()]
-    faults += [f"{name} = {str(value).lower()}" for name, value in scope.get("constants", {}).items()]
+    faults += [f"{name} = {given_text(value)}" for name, value in scope.get("constants", {}).items()]
     endless = ["for ever"] if any(scope.get("endless", ())) else []
     return ", ".join([among, sends, *endless, *_graph(scope), *faults])
 

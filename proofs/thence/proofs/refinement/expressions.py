@@ -481,6 +481,11 @@ def role(constant: ir.Constant) -> ir.Local:
     return ir.Local(PROCESS, f"#role {constant.name}")
 
 
+def roles(protocol: ir.Protocol) -> tuple[ir.Constant, ...]:
+    """The roles of a protocol, in the order of its text."""
+    return tuple(constant for constant in protocol.constants if constant.type == PROCESS)
+
+
 def _counts(expr: ir.Expr) -> list[ir.Quantified] | None:
     match expr:
         case ir.Quantified(kind="count"):

@@ -41,9 +41,9 @@ from thence.proofs.logic.mentions import Mentioned, Mentions
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.machine.obligations import signature_of
 from thence.proofs.refinement.execution import Execution
-from thence.proofs.refinement.expressions import Evaluation, Value, role
+from thence.proofs.refinement.expressions import Evaluation, Value, role, roles
 from thence.proofs.refinement.following import Check, Claim, Enabled, Event, Kept, Path
-from thence.proofs.refinement.premises import premises
+from thence.proofs.refinement.premises import numbers_of_processes, premises
 from thence.proofs.refinement.shapes.flat import built, leaves
 from thence.proofs.refinement.shapes.kinds import Group, Leaf, Shape, Term
 from thence.proofs.refinement.states import (
@@ -110,28 +110,28 @@ def _given(link: ir.Link) -> tuple[ir.NamedFormula, ...]:
     found: list[ir.NamedFormula] = []
     before = ir.Comparison(BOOL, "<", p, q)
     number: str | None = None
-    given = given_symbols(link.machine)
+    given, numbers = given_symbols(link.machine), numbers_of_processes(link.machine)
     for symbol in link.machine.symbols:
         types = [parameter.type for parameter in symbol.parameters]
         if symbol.name in given and types == [PROCESS, PROCESS] and symbol.result == BOOL:
             same = ir.Connective(BOOL, "iff", holds(symbol.name, p, q), before)
             found.append(ir.NamedFormula(f"{symbol.name} is the order of processes", forall((_P, _Q), same)))
-        if symbol.name in given and types == [PROCESS] and symbol.result == NAT:
+        if symbol.name in numbers:
             one, other = (ir.Apply(NAT, symbol.name, (each,)) for each in (p, q))
             alike = ir.Connective(BOOL, "iff", ir.Comparison(BOOL, "<", one, other), before)
             found.append(ir.NamedFormula(f"{symbol.name} is the number of a process", forall((_P, _Q), alike)))
             number = symbol.name
-    for constant in link.protocol.constants:
-        if constant.type == PROCESS and number is not None:
+    if number is not None:
+        for constant in roles(link.protocol):
             its = ir.Apply(NAT, number, (role(constant),))
             found.append(ir.NamedFormula(f"role {constant.name}", equal(its, ir.Literal_(NAT, constant.value))))
     return (*found, *_roles_apart(link.protocol), *tree_facts(link.protocol), *constants_of_trees(link))
 
 
 def _roles_apart(protocol: ir.Protocol) -> Iterator[ir.NamedFormula]:
-    roles = [one for one in protocol.constants if one.type == PROCESS]
-    for at, one in enumerate(roles):
-        for other in roles[:at]:
+    found = roles(protocol)
+    for at, one in enumerate(found):
+        for other in found[:at]:
             same = equal(role(one), role(other))
             if one.value != other.value:
                 same = negation(same)

@@ -28,7 +28,9 @@ from thence.dsl.ir.topology import Edges, fault_of
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.run.machine_run import MachineRun, given_symbols
+from thence.dsl.write.settings import given_text
 from thence.proofs.logic.formula import equal, exists, forall, holds, implies, local, negation
+from thence.proofs.refinement.expressions import roles
 from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, something_follows_a_delivery
 from thence.proofs.refinement.shapes.kinds import Term
 
@@ -170,13 +172,17 @@ def premises(link: ir.Link) -> Premises:
 
 def _values(link: ir.Link) -> Iterator[str]:
     """See NOTE(constants)."""
-    roles = [one for one in link.protocol.constants if one.type == PROCESS]
-    given = given_symbols(link.machine)
-    numbered = any(symbol.name in given and _kind(symbol) == _NUMBER for symbol in link.machine.symbols)
-    any_process = len(roles) == 1 and not numbered and not link.protocol.network.tree
+    alone = len(roles(link.protocol)) == 1
+    any_process = alone and not numbers_of_processes(link.machine) and not link.protocol.network.tree
     for one in link.protocol.constants:
         if one.type != PROCESS or not any_process:
-            yield f"{one.name} = {str(one.value).lower()}"
+            yield f"{one.name} = {given_text(one.value)}"
+
+
+def numbers_of_processes(machine: ir.Machine) -> frozenset[str]:
+    """The functions of the machine that a run gives as the numbers of processes: see NOTE(given) in `obligations`."""
+    given = given_symbols(machine)
+    return frozenset(symbol.name for symbol in machine.symbols if symbol.name in given and _kind(symbol) == _NUMBER)
 
 
 def _false_in(systems: Systems, link: ir.Link) -> frozenset[str]:

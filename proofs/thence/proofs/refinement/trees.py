@@ -15,7 +15,7 @@ from thence.dsl.ir.topology import BUILT_IN, NEIGHBORS, NEXT_HOP
 from thence.dsl.ir.types import BOOL, PROCESS
 from thence.dsl.run.machine_run import given_symbols
 from thence.proofs.logic.formula import conj, disj, equal, forall, free_locals, holds, implies, local, negation
-from thence.proofs.refinement.expressions import role
+from thence.proofs.refinement.expressions import role, roles
 from thence.proofs.refinement.shapes.flat import locals_of, term_of, variables
 from thence.proofs.refinement.shapes.kinds import Members, Parts, Shape, Table, Term
 from thence.proofs.refinement.states import State, variable_name
@@ -119,11 +119,10 @@ def constants_of_trees(link: ir.Link) -> Iterator[ir.NamedFormula]:
     """
     if not link.protocol.network.tree:
         return
-    for constant in link.protocol.constants:
-        if constant.type == PROCESS:
-            same = equal(role(constant), ROOT)
-            said = same if constant.value == 0 else negation(same)
-            yield ir.NamedFormula(f"role {constant.name} and the root", said)
+    for constant in roles(link.protocol):
+        same = equal(role(constant), ROOT)
+        said = same if constant.value == 0 else negation(same)
+        yield ir.NamedFormula(f"role {constant.name} and the root", said)
     given = given_symbols(link.machine)
     p, q, w = (ir.Variable(name, PROCESS) for name in ("p", "q", "w"))
     for symbol in link.machine.symbols:
