@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +21,7 @@ from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition
 from thence.proofs.infer.inference import Limits, infer
 from thence.proofs.infer.kept import clauses_of
-from thence.proofs.infer.open_steps import enough_for, open_steps
+from thence.proofs.infer.open_steps import enough_for, lost, open_steps
 from thence.proofs.infer.samples import Sampler
 from thence.proofs.infer.solver_process import SolverProcess
 from thence.proofs.infer.strengthening import Proposals, Strengthening
@@ -388,6 +389,18 @@ def test_what_is_true_of_a_node_spreads_to_all_below_it(specify: Specify) -> Non
     assert any("below" in show_expression(each.formula.body) for each in found.conjuncts)
 
 
+ONCE = """
+machine once:
+  relation gone(m: message)
+  transition causal_send(m):
+    pass
+  transition deliver(m):
+    require sent(m) and not gone(m)
+    gone(m) := true
+  prove at_most_once
+"""
+
+
 def test_few_of_the_formulas_at_hand_are_enough(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(REPORTS).machines
     session = ProofSession(pool, Options(workers=1))
@@ -399,3 +412,12 @@ def test_few_of_the_formulas_at_hand_are_enough(specify: Specify, pool: SolverPo
     held = enough_for(session, failed, named, 2_000)
     assert idle in held and len(held) == 2
     assert enough_for(session, failed, named[:-1], 1_000) == enough_for(session, failed, [], 1_000) == []
+
+
+def test_an_open_at_most_once_is_shown_as_a_step(specify: Specify, pool: SolverPool) -> None:
+    (machine,) = specify(ONCE).machines
+    shown = lost(ProofSession(pool, Options(workers=1)), machine)
+    again = re.search(r"step:   deliver\((m\d)\)", shown)
+    assert shown.startswith("`at_most_once` does not follow") and again is not None
+    before, after = shown.split("after:")
+    assert f"delivered({again[1]})" in before and f"gone({again[1]})" in after

@@ -53,6 +53,47 @@ def test_the_library_machines_are_proved_by_two_solvers(library: Library, pool: 
         assert finding.facts["obligations"] > 100
 
 
+TWICE = {
+    "unicast": """
+machine once:
+  relation gone(m: message)
+  transition causal_send(m):
+    pass
+  transition deliver(m):
+    require sent(m) and not gone(m)
+    gone(m) := true
+  prove at_most_once
+""",
+    "multicast": """
+machine once:
+  delivery multicast
+  relation gone(m: message, p: process)
+  transition causal_send(m):
+    pass
+  transition deliver(m, p):
+    require sent(m) and not gone(m, p)
+    gone(m, p) := true
+  prove at_most_once
+""",
+}
+"""The guard of `deliver` rules a second delivery out only together with an invariant that is missing."""
+
+
+@pytest.mark.parametrize(("delivery", "again"), [("unicast", "deliver(m1)"), ("multicast", "deliver(m1, p0)")])
+def test_a_second_delivery_that_the_guard_allows_is_shown_as_a_step(
+    specify: Specify, pool: SolverPool, delivery: str, again: str
+) -> None:
+    (machine,) = specify(TWICE[delivery]).machines
+    session = ProofSession(pool, Options(timeout_ms=10_000))
+    found = prove_machine(session, machine)[0]["at_most_once"]
+    assert found.verdict is Verdict.UNKNOWN and "violates it" in found.text
+    shown = found.facts["counterexample"]
+    assert shown["conjunct"] == "at_most_once" and shown["transition"] == again
+    assert again.replace("deliver", "delivered") in shown["before"]
+    assert again.replace("deliver", "gone") not in shown["before"]
+    assert "delivered is already true before the step for m = m1" in found.text and "<svg" in found.picture
+
+
 def test_a_conjunct_that_is_not_kept_is_shown_as_a_step(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(
         RELAY.format(

@@ -24,6 +24,17 @@ def start_of_line(words: Sequence[Word], index: int) -> int:
     return index
 
 
+def header_of(words: Sequence[Word], index: int) -> int:
+    """The first word of the header whose block a word stands in; the first word of the file outside of all blocks."""
+    depth = 0
+    while index > 0:
+        index -= 1
+        depth += {"INDENT": -1, "DEDENT": 1}.get(words[index].type, 0)
+        if depth < 0:
+            return start_of_line(words, index)
+    return 0
+
+
 def end_of_unit(words: Sequence[Word], start: int) -> int:
     """The position behind a line, its block, and the `else` blocks that belong to it."""
     index = start

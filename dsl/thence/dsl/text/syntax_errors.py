@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
 from thence.dsl.text.foreign import FIELDS, FIRST_VALUES, MACHINE_MEMBERS, MEMBERS, OPERATORS, STATEMENTS, TYPES, hint
-from thence.dsl.text.line_structure import STRUCTURE, start_of_line
+from thence.dsl.text.line_structure import STRUCTURE, header_of, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
 from thence.dsl.text.vocabulary import FOREIGN_WORDS, HEADERS, RESERVED, SYMBOLS
@@ -287,20 +287,21 @@ class _Case:
         if ":=" in rest:
             note = "a place is a variable, or a field or entry of one: `x`, `x.f`, `x[k]`"
             return self.fault("E0122", "this is not a place that can be assigned to", at=at, note=note)
-        return self.fault("E0124", "a value by itself does nothing", at=at)
+        return self.fault("E0124", "a value by itself does nothing", at=at, note=self.advice_on_values())
+
+    def advice_on_values(self) -> str:
+        """What to write instead of a formula or value that stands alone; empty where nothing is likely."""
+        if str(self.words[header_of(self.words, self.start)]) == "initial":
+            return "`initial` gives first values: `forall x: r(x) := P` (false and 0 where it says nothing)"
+        return ""
 
     def quantifier(self) -> Slip | None:
         if self.kind == "FORALL" and "LET" in self.accepted:
             if ":=" in self.rest_of_line():
                 message = "the variables of an update for every value end with `:`"
                 return self.fault("E0125", message, note="write `forall x: r(x) := e`")
-            return self.fault(
-                "E0124",
-                "a formula by itself does nothing",
-                note="a loop is `for x in e: ...`"
-                if "SEND" in self.openers
-                else "in a machine, a guard is `require ...`",
-            )
+            loop = "a loop is `for x in e: ...`" if "SEND" in self.openers else "in a machine, a guard is `require ...`"
+            return self.fault("E0124", "a formula by itself does nothing", note=self.advice_on_values() or loop)
         if "EACH_COLON" in self.accepted and "FULL_STOP" not in self.accepted:
             return self.fault("E0125", "the variables of an update for every value end with `:`")
         if "FULL_STOP" in self.accepted:

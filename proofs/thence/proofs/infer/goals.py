@@ -11,7 +11,7 @@ from thence.proofs.infer.finite_steps import Precondition
 from thence.proofs.infer.strengthening import Goal
 from thence.proofs.logic.formula import forall, holds, implies, local, operands
 from thence.proofs.machine.obligations import state_properties
-from thence.proofs.machine.transitions import actions
+from thence.proofs.machine.transitions import actions, deliver_action
 
 
 def goals_of(machine: ir.Machine) -> tuple[str, ...]:
@@ -51,8 +51,7 @@ def stated_goals(machine: ir.Machine) -> list[Goal]:
     """What is to be proved of its states, in one order: invariants, properties, what deliveries require."""
     goals: list[Goal] = [each.body for each in (*machine.invariants, *state_properties(machine))]
     if "at_most_once" in machine.prove:
-        deliver = next(action for action in actions(machine) if action.name == "deliver")
-        goals.append(Precondition("deliver", machine_builtins.at_most_once(*deliver.parameters).body))
+        goals.append(Precondition("deliver", machine_builtins.at_most_once(*deliver_action(machine).parameters).body))
     return goals
 
 

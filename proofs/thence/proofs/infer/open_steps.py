@@ -9,8 +9,9 @@ from itertools import product
 from thence.dsl import ir
 from thence.proofs.infer.budget import OutOfTime
 from thence.proofs.infer.finite_steps import FiniteSteps, Violation
+from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported
-from thence.proofs.machine.counterexample import induction_counterexample
+from thence.proofs.machine.counterexample import induction_counterexample, repeated_delivery
 from thence.proofs.machine.obligations import (
     Conjunct,
     Preservation,
@@ -19,7 +20,7 @@ from thence.proofs.machine.obligations import (
     preservations,
 )
 from thence.proofs.machine.steps.effort import all_proved
-from thence.proofs.machine.transitions import Action
+from thence.proofs.machine.transitions import Action, deliver_action
 from thence.proofs.machine.universe import Fitting
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.finite_models import Model, negated_obligation
@@ -109,13 +110,17 @@ def model_against(fitting: Fitting, discharge: Discharge, limit_ms: int, held: I
 def lost(session: ProofSession, machine: ir.Machine) -> str:
     """A step that loses a conjunct of the machine, or an obligation that no solver proves; or nothing."""
     left = open_steps(session, machine, SOLVER_MS)
-    fitting = Fitting(session, machine)
+    fitting, known = Fitting(session, machine), conjuncts(machine)
     for each in left:
-        if each.preservation is not None and each.preservation.action is not None:
-            model = model_against(fitting, each.discharge, SOLVER_MS)
-            if model is not None:
-                goal, action = each.preservation.conjunct, each.preservation.action
-                return step_text(machine, conjuncts(machine), goal, action, model)
+        kept = each.preservation
+        if kept is not None and kept.action is None:
+            continue  # no step, but the initial states
+        model = model_against(fitting, each.discharge, SOLVER_MS)
+        if model is None:
+            continue
+        if kept is None or kept.action is None:
+            return _first_lines(repeated_delivery(machine, known, deliver_action(machine), model))
+        return step_text(machine, known, kept.conjunct, kept.action, model)
     done = session.discharge([each.discharge.obligation for each in left], look_for_models=False)
     return next((f"{each.obligation.name}: {each.reason}" for each in done if not each.proved), "")
 
@@ -140,5 +145,8 @@ def step_text(machine: ir.Machine, known: Iterable[Conjunct], goal: Conjunct, ac
 
     Raises: CrossCheckError where computing the step does not confirm that it keeps to `known` and loses the goal.
     """
-    shown = induction_counterexample(machine, known, goal, action, model)
+    return _first_lines(induction_counterexample(machine, known, goal, action, model))
+
+
+def _first_lines(shown: Counterexample) -> str:
     return "\n".join(shown.text.splitlines()[:5])

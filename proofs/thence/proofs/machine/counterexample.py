@@ -6,10 +6,13 @@ conjuncts but may not be reachable; it points to a missing invariant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from thence.dsl import ir
+from thence.dsl.ir import machine_builtins
 from thence.dsl.ir.types import BOOL, NAT, PROCESS
 from thence.proofs.logic.countermodel import (
     Counterexample,
@@ -46,33 +49,72 @@ def induction_counterexample(
 
     Raises: CrossCheckError where computing the step does not confirm the substitution.
     """
-    before = model.structure
-    arguments = tuple(int(model.environment[parameter.name]) for parameter in action.parameters)
+    before, arguments = model.structure, _arguments(action, model)
     after = step(action, arguments, before)
-    confirmed = (
-        enabled(action, arguments, before)
-        and all(bool(evaluate(conjunct.formula.body, before, {})) for conjunct in known)
-        and not evaluate(goal.formula.body, after, {})
-    )
-    if not confirmed:
+    if not _possible(known, action, arguments, before) or evaluate(goal.formula.body, after, {}):
         raise CrossCheckError(f"computing `{action.name}` does not confirm that it loses `{goal.name}`")
+    title = f"`{goal.name}` is not inductive: {action.name} does not keep it"
+    shown = _Shown(goal.name, title, f"{goal.name} is now false", partial(false_instance, goal.formula, after))
+    return _step_shown(machine, action, arguments, before, shown)
+
+
+def repeated_delivery(machine: ir.Machine, known: Iterable[Conjunct], deliver: Action, model: Model) -> Counterexample:
+    """A step `deliver` that keeps to all guards and delivers a message for the second time, re-evaluated.
+
+    Raises: CrossCheckError where the state does not confirm that the message is delivered already.
+    """
+    before, arguments = model.structure, _arguments(deliver, model)
+    goal = machine_builtins.at_most_once(*deliver.parameters)
+    environment = environment_of(deliver, arguments)
+    if not _possible(known, deliver, arguments, before) or evaluate(goal.body, before, environment):
+        raise CrossCheckError("the state does not confirm that `deliver` happens to what is delivered already")
+    title = "`at_most_once` does not follow: the guard of deliver allows a second delivery"
+    instance = partial(Names.arguments, variables=deliver.parameters, values=environment)
+    shown = _Shown(goal.name, title, "delivered is already true before the step", instance)
+    return _step_shown(machine, deliver, arguments, before, shown)
+
+
+def _arguments(action: Action, model: Model) -> tuple[int, ...]:
+    return tuple(int(model.environment[parameter.name]) for parameter in action.parameters)
+
+
+def _possible(known: Iterable[Conjunct], action: Action, arguments: tuple[int, ...], state: Structure) -> bool:
+    """Whether the state satisfies all conjuncts, and the action is enabled in it."""
+    holds = (bool(evaluate(conjunct.formula.body, state, {})) for conjunct in known)
+    return enabled(action, arguments, state) and all(holds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a step shows: the statement that it loses, sentences about it, and the instance by the names."""
+
+    statement: str
+    title: str
+    last: str
+    instance: Callable[[Names], Mapping[str, str] | None]
+
+
+def _step_shown(
+    machine: ir.Machine, action: Action, arguments: tuple[int, ...], before: Structure, shown: _Shown
+) -> Counterexample:
+    """The state before the step, the step, and what it changes; with the history as an execution, if it is one."""
     past, said = _history(machine, before)
     names = names_of(before, [message for message, process in past or () if process is None])
     state = [*_orders(machine, before, names), *fact_lines(symbols(machine), before, names)]
-    changed = changes(symbols(machine), before, after, names)
-    instance = false_instance(goal.formula, after, names) or {}
+    changed = changes(symbols(machine), before, step(action, arguments, before), names)
+    instance = shown.instance(names) or {}
     call = _call(action, arguments, names)
     lines = [
-        f"`{goal.name}` is not inductive: {action.name} does not keep it",
+        shown.title,
         "  before: " + (", ".join(state) or "nothing has happened"),
         f"  step:   {call}",
         "  after:  " + (", ".join(changed) or "nothing changes"),
-        f"  {goal.name} is now false{instance_text(instance)}",
+        f"  {shown.last}{instance_text(instance)}",
         *([f"  {said}"] if said else []),
     ]
     facts: dict[str, Any] = {
         "kind": "induction",
-        "conjunct": goal.name,
+        "conjunct": shown.statement,
         "transition": call,
         "before": state,
         "changes": changed,

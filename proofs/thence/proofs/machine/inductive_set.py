@@ -107,14 +107,14 @@ def _fall(
 ) -> Fall:
     shown = None
     if discharge.countermodel is not None and discharge.failed and preservation.action is not None:
-        model = _likely(session, machine, discharge) or discharge.countermodel
+        model = likely(session, machine, discharge) or discharge.countermodel
         with suppress(Unsupported):  # another conjunct may be one that no finite structure decides
             shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
     reason = f"{discharge.obligation.name}: {discharge.reason}"
     return Fall(reason, shown, before, diagnose(session.silent(), discharge))
 
 
-def _likely(session: ProofSession, machine: ir.Machine, discharge: Discharge) -> Model | None:
+def likely(session: ProofSession, machine: ir.Machine, discharge: Discharge) -> Model | None:
     """A smallest countermodel whose history is plausible: most such histories are those of executions."""
     obligation = discharge.obligation
     hypotheses = (*obligation.hypotheses, *plausible(machine.delivery))

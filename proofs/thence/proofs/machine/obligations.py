@@ -17,7 +17,7 @@ from thence.dsl.ir.step_claims import is_about_steps
 from thence.dsl.ir.types import MESSAGE, PROCESS
 from thence.proofs.logic.formula import FALSE
 from thence.proofs.logic.obligation import Obligation, Signature
-from thence.proofs.machine.transitions import Action, actions, after, initially, symbols
+from thence.proofs.machine.transitions import Action, actions, after, deliver_action, initially, symbols
 
 Origin: TypeAlias = Literal["history", "invariant", "property"]
 
@@ -97,7 +97,7 @@ def consequence(machine: ir.Machine, goal: Conjunct, known: Iterable[Conjunct]) 
 
 def delivered_once(machine: ir.Machine, known: Iterable[Conjunct]) -> Obligation:
     """`deliver` happens only to messages that are not delivered yet."""
-    action = next(action for action in actions(machine) if action.name == "deliver")
+    action = deliver_action(machine)
     facts = (*known_facts(machine, known), *action.guards)
     goal = machine_builtins.at_most_once(*action.parameters)
     return Obligation("deliver only what is not delivered", signature_of(machine), facts, goal, action.parameters)

@@ -75,6 +75,11 @@ def actions(machine: ir.Machine) -> tuple[Action, ...]:
     return tuple(complete(transition, machine.delivery) for transition in machine.transitions)
 
 
+def deliver_action(machine: ir.Machine) -> Action:
+    """The transition `deliver` of a machine with a history, made complete."""
+    return next(action for action in actions(machine) if action.name == "deliver")
+
+
 def complete(transition: ir.Transition, delivery: ir.MachineDelivery) -> Action:
     """The transition with the built-in guard and updates of `causal_send(m)` and `deliver(m)` or `deliver(m, p)`."""
     guards, updates = transition.requires, transition.updates

@@ -22,7 +22,7 @@ from thence.dsl.ir.types import Type
 from thence.proofs.logic.formula import free_locals
 from thence.proofs.machine.prover import statement_formula
 from thence.proofs.machine.steps.statements import no_deadlock
-from thence.proofs.machine.transitions import Action, actions, rigid, symbols
+from thence.proofs.machine.transitions import Action, actions, deliver_action, rigid, symbols
 
 Form: TypeAlias = "str | int | bool | Sequence[Form] | Mapping[str, Form]"
 """A JSON value without null or fractions."""
@@ -102,8 +102,7 @@ def goal_form(machine: ir.Machine, name: str) -> Form:
         return ["every transition happens"]
     formula = statement_formula(machine, name)
     if free_locals(formula.body):
-        deliver = next(action for action in actions(machine) if action.name == "deliver")
-        return ["when deliver happens", term(formula.body, _bound(deliver.parameters))]
+        return ["when deliver happens", term(formula.body, _bound(deliver_action(machine).parameters))]
     return ["always", term(formula.body, {})]
 
 
