@@ -280,7 +280,8 @@ def test_a_theorem() -> None:
     theorem = specification.theorems[0]
     assert [formula.name for formula in (*theorem.assume, *theorem.prove)] == ["calm", "later"]
     [induction] = theorem.inductions
-    assert induction.variables == (ir.Variable("x", MESSAGE), ir.Variable("y", MESSAGE))
+    [part] = induction.parts
+    assert part.variables == (ir.Variable("x", MESSAGE), ir.Variable("y", MESSAGE))
     assert [(claim.name, show_expression(claim.body)) for claim in induction.claims] == [("claim", "c(x) <= c(y)")]
     assert theorem.needs == ("calm",)
 

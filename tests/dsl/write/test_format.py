@@ -231,7 +231,7 @@ eventual = tuples(
     1,
 )
 claims = tuples(st.builds(s.Formula, st.one_of(names, st.just(s.Name(""))), expressions), 1, 3)
-inductions = st.builds(s.Induction, names, name_lists, claims)
+inductions = st.builds(s.Induction, tuples(st.builds(s.InductionOn, names, name_lists, claims), 1, 3))
 
 
 def promise_of(given: s.Expr | None, goal: s.Expr, each: bool) -> s.Expr:

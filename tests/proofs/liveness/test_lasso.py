@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from thence.dsl import ir
 from thence.dsl.run.values import Message
 from thence.proofs.engines import explore
-from thence.proofs.fairness.components import components
 from thence.proofs.liveness.lasso import LassoSearch, explain_lasso, find_lasso
 from thence.proofs.scopes.scopes import explore_scope
+from thence.spec.components import components
 from thence.spec.verdict import Verdict
 
 Library: TypeAlias = Callable[[str], ir.Specification]

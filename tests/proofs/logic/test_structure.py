@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT
 from thence.proofs.logic.formula import conj, forall, holds, local
-from thence.proofs.logic.structure import Structure, Value, evaluate, least_relation, violations
+from thence.proofs.logic.structure import Structure, Value, evaluate, least_relations, violations
 
 M, X = ir.Variable("m", MESSAGE), ir.Variable("x", MESSAGE)
 STRUCTURE = Structure({"message": 2}, {"sent": {(0,): True, (1,): False}, "number": {(0,): 3, (1,): 5}})
@@ -72,7 +72,7 @@ def test_least_relation_is_the_transitive_closure(edges: set[tuple[int, int]]) -
     )
     rules = (ir.NamedFormula("edge", holds("edge", local(a), local(b))), ir.NamedFormula("step", step))
     table: dict[tuple[int, ...], Value] = {(i, j): (i, j) in edges for i in range(4) for j in range(4)}
-    found = least_relation(ir.Inductive("path", (a, b), rules), Structure({"message": 4}, {"edge": table}))
+    found = least_relations([ir.Inductive("path", (a, b), rules)], Structure({"message": 4}, {"edge": table}))["path"]
     closure = set(edges)
     while longer := {(i, k) for i, j in closure for j2, k in closure if j == j2} - closure:
         closure |= longer

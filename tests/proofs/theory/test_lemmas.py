@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -138,3 +139,84 @@ def test_claims_of_one_induction_are_proved_together(proved: Callable[..., Resul
     assert found.facts["obligations"] == 5
     false = ("red_too", "red(a, b)")
     assert proved("grows", (old, both.format(*one, *false))).verdict is Verdict.UNKNOWN
+
+
+TOGETHER = """
+theory tokens:
+  sort process
+  relation first, red: process
+  relation passes: process, process
+  inductive even(p):
+    start: first(p)
+    late:  exists q. odd(q) and passes(q, p)
+  inductive odd(p):
+    late: exists q. even(q) and passes(q, p)
+  property colours: forall p, q. passes(p, q) implies (red(p) iff not red(q))
+  property red_first: forall p. first(p) implies red(p)
+  property never_both: forall p. not (even(p) and odd(p))
+  property only_red: forall p. even(p) implies red(p)
+  property no_odd: forall p. not odd(p)
+
+theorem told in tokens:
+  assume colours, red_first
+  prove never_both, only_red
+  by induction:
+    on even(p) claim: red(p)
+    on odd(q) claim: not red(q)
+
+theorem alone in tokens:
+  assume colours, red_first
+  prove only_red
+  by induction on even(p) claim: red(p)
+
+theorem wrong in tokens:
+  assume colours, red_first
+  prove no_odd
+  by induction:
+    on even(p) claim: red(p)
+    on odd(p) claim: not red(p)
+
+theorem two_steps in tokens:
+  assume colours
+  prove only_red
+  by induction:
+    on even(p) claim: red(p)
+    on odd(p) claim: not red(p)
+"""
+
+
+def test_relations_that_are_built_together_have_one_induction(pool: SolverPool, specify: Specify) -> None:
+    specification = specify(TOGETHER)
+    options = Options(timeout_ms=5_000)
+    found = {
+        proof.result.name: proof.assessment.verdict
+        for proof in proofs_by(pool, specification, [each.name for each in specification.theorems], options)
+    }
+    assert found == {
+        "told": Verdict.PROVED,
+        "alone": Verdict.UNKNOWN,  # nothing is claimed of `odd`, from which `even` is built
+        "wrong": Verdict.REFUTED,
+        "two_steps": Verdict.REFUTED,
+    }
+    told = theorem_scheme(specification.theorems[0])
+    assert [each.name for each in told.obligations[:3]] == [
+        "even, rule start: claim_1",
+        "even, rule late: claim_1",
+        "odd, rule late: claim_2",
+    ]
+    assert "even and odd together" in told.principle
+
+
+def test_the_order_of_inductive_relations_does_not_matter(specify: Specify) -> None:
+    before, even, odd, after = re.split("(?=  inductive|  property colours)", TOGETHER)
+    there, back = specify(TOGETHER), specify(before + odd + even + after)
+    groups = [{each.name for each in group} for group in ir.built_together(back.theories[0].inductives)]
+    assert groups == [{"even", "odd"}]
+    assert theorem_scheme(there.theorems[0]).obligations[0].goal == theorem_scheme(back.theorems[0]).obligations[0].goal
+    last_first = specify(
+        "theory t:\n  sort process\n  relation next: process, process\n"
+        "  inductive far(p, q):\n    two: exists r. near(p, r) and not near(r, q)\n"
+        "  inductive near(p, q):\n    one: next(p, q)\n    more: exists r. near(p, r) and next(r, q)\n"
+    )
+    ordered = ir.built_together(last_first.theories[0].inductives)
+    assert [[each.name for each in group] for group in ordered] == [["near"], ["far"]]

@@ -123,8 +123,10 @@ def test_the_oracle_rejects_the_executions_too(library: Library, pool: SolverPoo
 def test_a_claim_that_is_not_kept_is_shown_with_the_step(library: Library, pool: SolverPool) -> None:
     stated = theorem(library, "fifo_sps_causal")
     [induction] = stated.inductions
-    [claim] = induction.claims
-    weak = replace(induction, claims=(replace(claim, body=ir.Not(claim.body.type, claim.body)),))
+    [part] = induction.parts
+    [claim] = part.claims
+    denied = replace(claim, body=ir.Not(claim.body.type, claim.body))
+    weak = ir.Induction((replace(part, claims=(denied,)),))
     broken = ir.Theorem("broken", stated.theory, stated.assume, stated.prove, (weak,), (), ())
     result = prove_theorem(ProofSession(pool, Options(timeout_ms=1_500)), broken).result
     assert result.verdict is Verdict.UNKNOWN

@@ -1,5 +1,7 @@
 """Random theorems by induction against all small structures: nothing false is proved, whatever the rules and the claim.
 
+A second relation, `back`, may be built together with the first; the induction is then on both, or on one of them.
+
 The relation is least under one to four rules of every shape that a theory may have: with transitivity (which gives the
 linear form of induction) or without, with one use of the relation in a rule or two, with alternatives, and with bound
 names that meet those of the claim. The proof has one claim, several claims in one induction, several inductions, or a
@@ -11,8 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import chain, product
 from random import Random
 from typing import Any, TypeAlias
 
@@ -38,6 +40,7 @@ class World:
     marked: frozenset[int]
     number: tuple[int, ...]
     reach: Pairs = frozenset()
+    back: Pairs = frozenset()
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ def atom(text: str, holds: Callable[[World, Environment], bool]) -> Formula:
 
 def reach(a: str, b: str) -> Formula:
     return Formula(f"reach({a}, {b})", lambda w, e: (e[a], e[b]) in w.reach)
+
+
+def back(a: str, b: str) -> Formula:
+    return Formula(f"back({a}, {b})", lambda w, e: (e[a], e[b]) in w.back)
 
 
 def edge(a: str, b: str) -> Formula:
@@ -116,6 +123,21 @@ STEPS = (
     both(marked("b"), some("a2", reach("a2", "b"))),
     every("x", either(denied(edge("x", "b")), reach("x", "b"))), both(reach("a", "a"), marked("b")),
 )  # fmt: skip
+# Rules of `reach`, and of `back`, where the two are built together.
+FROM_BACK = (
+    both(back("b", "a"), marked("a")), some("x", both(back("a", "x"), edge("x", "b"))),
+    some("y", both(edge("a", "y"), back("b", "y"))), both(back("a", "b"), either(marked("b"), reach("b", "a"))),
+)  # fmt: skip
+FROM_REACH = (
+    both(reach("b", "a"), edge("a", "b")), some("x", both(reach("a", "x"), edge("b", "x"))), reach("b", "a"),
+    some("y", both(reach("a", "y"), back("y", "b"))), both(marked("a"), both(reach("a", "b"), back("a", "a"))),
+)  # fmt: skip
+BOTH_WAYS = (
+    (at_most("a", "b"), at_most("b", "a")), (either(marked("a"), marked("b")), either(marked("a"), marked("b"))),
+    (marked("a"), marked("b")), (follows(marked("a"), marked("b")), follows(marked("b"), marked("a"))),
+    (denied(same("a", "b")), denied(same("a", "b"))), (either(edge("a", "b"), marked("b")), marked("a")),
+)  # fmt: skip
+"""What may be claimed of `reach`, and of `back`."""
 
 
 def rules(chance: Random) -> tuple[list[Formula], list[Formula]]:
@@ -181,19 +203,19 @@ def some_worlds(messages: int, how_many: int, chance: Random) -> Iterator[World]
 WORLDS = (*every_world(1), *every_world(2), *some_worlds(3, 600, Random(0)), *some_worlds(4, 200, Random(1)))
 
 
-def with_reach(world: World, some_rules: list[Formula]) -> World:
-    """The world with the least relation closed under the rules."""
-    known: set[tuple[int, int]] = set()
+def with_least(world: World, of_reach: list[Formula], of_back: list[Formula]) -> World:
+    """The world with the least relations that are closed under the rules of both."""
+    now = replace(world, reach=frozenset(), back=frozenset())
     while True:
-        now = World(world.messages, world.edge, world.marked, world.number, frozenset(known))
-        more = {
-            pair
-            for pair in product(range(world.messages), repeat=2)
-            if pair not in known and any(rule.holds(now, {"a": pair[0], "b": pair[1]}) for rule in some_rules)
-        }
-        if not more:
+        after = replace(now, reach=now.reach | derived(now, of_reach), back=now.back | derived(now, of_back))
+        if after == now:
             return now
-        known |= more
+        now = after
+
+
+def derived(world: World, some_rules: list[Formula]) -> Pairs:
+    pairs = product(range(world.messages), repeat=2)
+    return frozenset((a, b) for a, b in pairs if any(rule.holds(world, {"a": a, "b": b}) for rule in some_rules))
 
 
 def world_of(structure: Any) -> World:
@@ -204,7 +226,8 @@ def world_of(structure: Any) -> World:
 
     number = tuple(tables["number"][(m,)] for m in range(messages))
     marks = frozenset(key[0] for key in true("marked"))
-    return World(messages, frozenset(true("edge")), marks, number, frozenset(true("reach")))
+    back_pairs = frozenset(true("back")) if "back" in tables else frozenset()
+    return World(messages, frozenset(true("edge")), marks, number, frozenset(true("reach")), back_pairs)
 
 
 def proof(chance: Random, claimed: Formula) -> tuple[list[str], bool]:
@@ -226,8 +249,38 @@ def proof(chance: Random, claimed: Formula) -> tuple[list[str], bool]:
     return [*lemma, opening[0], *(["  assume side"] if assumed else []), "  use before", opening[1]], assumed
 
 
+def joint_proof(chance: Random, claimed: Formula, mirrored: Formula) -> list[str]:
+    """A theorem by induction on both relations, or on one of them alone."""
+    shape = chance.randrange(5)
+    opening = ["theorem it in random:", "  prove goal"]
+    if shape == 0:
+        return [*opening, f"  by induction on reach(a, b) claim: {claimed.text}"]
+    more = [f"    on back(a, b) claim: {mirrored.text if chance.random() < 0.8 else claim(chance).text}"]
+    if shape == 1:
+        more = ["    on back(a, b):", f"      claim c1: {mirrored.text}", f"      claim c2: {claim(chance).text}"]
+    parts = [[f"    on reach(a, b) claim: {claimed.text}"], more]
+    chance.shuffle(parts)
+    return [*opening, "  by induction:", *parts[0], *parts[1]]
+
+
 SEEDS = range(1, 13)
 THEOREMS_A_SEED = 12
+THEORY = """theory random:
+  sort message
+  sort rank ordered
+  function number: message to rank
+  relation edge: message, message
+  relation marked: message
+  axiom given: {axiom}
+{relations}
+  property goal: {goal}
+  property side: {side}
+  property middle: {middle}
+"""
+
+
+def declared(name: str, found: list[Formula]) -> list[str]:
+    return [f"  inductive {name}(a, b: message):", *(f"    rule{n}: {rule.text}" for n, rule in enumerate(found))]
 
 
 @pytest.mark.long(but=tuple(map(str, range(1, 4))))
@@ -245,26 +298,63 @@ def test_no_random_induction_is_judged_wrongly(
             axiom = closed(follows(edge("a", "b"), claimed))
         goal, side = closed(reached), closed(claim(chance))
         theorem, assumed = proof(chance, claimed)
-        lines = [
-            "theory random:", "  sort message", "  sort rank ordered", "  function number: message to rank",
-                "  relation edge: message, message",
-            "  relation marked: message", f"  axiom given: {axiom.text}", "  inductive reach(a, b: message):",
-            *(f"    rule{number}: {rule.text}" for number, rule in enumerate(found)),
-            f"  property goal: {goal.text}", f"  property side: {side.text}",
-            f"  property middle: {closed(follows(reach('a', 'b'), claimed)).text}", *theorem,
-        ]  # fmt: skip
-        text = "\n".join(lines) + "\n"
-        (judged,) = proofs_by(pool, specify(text), ("it",), Options(timeout_ms=1_000))
-        verdict = judged.assessment.verdict
-        seen[verdict] += 1
-        if verdict is Verdict.PROVED:
-            for world in WORLDS:
-                whole = with_reach(world, found)
-                given = axiom.holds(whole, {}) and (not assumed or side.holds(whole, {}))
-                assert not given or goal.holds(whole, {}), (text, whole)
-        elif verdict is Verdict.REFUTED:
-            shown = world_of(judged.assessment.models[REFUTATION].structure)
-            assert shown == with_reach(shown, found), text
-            assert not assumed or side.holds(shown, {}), text
-            assert axiom.holds(shown, {}) and not goal.holds(shown, {}), text
+        text = THEORY.format(
+            axiom=axiom.text,
+            relations="\n".join(declared("reach", found)),
+            goal=goal.text,
+            side=side.text,
+            middle=closed(follows(reach("a", "b"), claimed)).text,
+        )
+        text += "\n".join(theorem) + "\n"
+        given = both(axiom, side) if assumed else axiom
+        seen[judged(pool, specify(text), text, (found, []), (given, goal))] += 1
     assert seen[Verdict.PROVED] and seen[Verdict.REFUTED], seen
+
+
+@pytest.mark.long(but=tuple(map(str, range(1, 4))))
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_random_induction_on_relations_that_are_built_together_is_judged_wrongly(
+    seed: int, specify: Callable[[str], ir.Specification], pool: SolverPool
+) -> None:
+    chance = Random(seed)
+    seen: Counter[Verdict] = Counter()
+    for _ in range(THEOREMS_A_SEED):
+        base = [edge("a", "b")] if chance.random() < 0.5 else chance.sample(BASE, 1)
+        steps = chance.sample(FROM_BACK, chance.choice((1, 1, 2)))
+        of_reach = [*base, *steps, *([TRANSITIVITY] if chance.random() < 0.3 else [])]
+        of_back = [*chance.sample(FROM_REACH, chance.choice((1, 1, 2))), *chance.sample(BASE, chance.choice((0, 0, 1)))]
+        chance.shuffle(of_back)
+        claimed, mirrored = chance.choice(BOTH_WAYS) if chance.random() < 0.85 else (claim(chance), claim(chance))
+        axiom = closed(follows(edge("a", "b"), claimed)) if chance.random() < 0.8 else closed(claim(chance))
+        goal = closed(follows(reach("a", "b"), claimed) if chance.random() < 0.5 else follows(back("a", "b"), mirrored))
+        relations = [declared("reach", of_reach), declared("back", of_back)]
+        chance.shuffle(relations)
+        side = closed(claim(chance)).text
+        text = THEORY.format(
+            axiom=axiom.text, relations="\n".join(chain(*relations)), goal=goal.text, side=side, middle=side
+        )
+        text += "\n".join(joint_proof(chance, claimed, mirrored)) + "\n"
+        seen[judged(pool, specify(text), text, (of_reach, of_back), (axiom, goal))] += 1
+    assert seen[Verdict.PROVED] + seen[Verdict.REFUTED] > 2, seen
+
+
+def judged(
+    pool: SolverPool,
+    specification: ir.Specification,
+    text: str,
+    of_both: tuple[list[Formula], list[Formula]],
+    stated: tuple[Formula, Formula],
+) -> Verdict:
+    """The verdict, after small structures have been searched for one that contradicts it. `stated`: what is given, and
+    the goal."""
+    (found,) = proofs_by(pool, specification, ("it",), Options(timeout_ms=1_000))
+    verdict, (given, goal) = found.assessment.verdict, stated
+    if verdict is Verdict.PROVED:
+        for world in WORLDS:
+            whole = with_least(world, *of_both)
+            assert not given.holds(whole, {}) or goal.holds(whole, {}), (text, whole)
+    elif verdict is Verdict.REFUTED:
+        shown = world_of(found.assessment.models[REFUTATION].structure)
+        assert shown == with_least(shown, *of_both), text
+        assert given.holds(shown, {}) and not goal.holds(shown, {}), text
+    return verdict

@@ -197,10 +197,10 @@ class _Names:
         self._listed((*theorem.assume, *theorem.prove, *theorem.needs), members.statements)
         for lemma in theorem.lemmas:
             self.bodies.name(self.theorems.get(lemma.text), lemma.span)
-        for induction in theorem.inductions:
-            self._listed((induction.relation,), members.values)
-            names = {name.text: self.bodies.local("parameter", name, induction.span) for name in induction.variables}
-            for claim in induction.claims:
+        for part in (part for induction in theorem.inductions for part in induction.parts):
+            self._listed((part.relation,), members.values)
+            names = {name.text: self.bodies.local("parameter", name, part.span) for name in part.variables}
+            for claim in part.claims:
                 self.bodies.expression(claim.body, members, names)
         self._expects(theorem.expects, Members(), "")
 

@@ -18,6 +18,7 @@ from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.reporter import Reporter
 from thence.dsl.text.syntax import Span
+from thence.spec.components import components
 from thence.spec.words import counted
 
 
@@ -67,20 +68,17 @@ def check_theory(
 def _inductives(
     declarations: Sequence[syntax.Inductive], vocabulary: Vocabulary, spans: dict[str, Span], reporter: Reporter
 ) -> tuple[tuple[ir.Inductive, ...], Vocabulary]:
-    """The inductive relations, each over those before it, and the vocabulary that has them all."""
-    found: list[ir.Inductive] = []
-    later = {declaration.name.text: declaration for declaration in declarations}
+    """The inductive relations, and the vocabulary that has them all. Their rules may use each other."""
     for declaration in declarations:
-        name = declaration.name.text
         declare(declaration.name, "relation", spans, reporter)
-        later.pop(name, None)
-        in_order = _check_order(declaration, later, reporter)
-        parameters = _inductive_parameters(declaration, vocabulary, reporter) if in_order else None
-        symbol = None if parameters is None else ir.Symbol(name, parameters, BOOL)
-        known = {**vocabulary.symbols, name: symbol}
-        vocabulary = Vocabulary("theory", vocabulary.types, known, ordered=vocabulary.ordered)
         if not declaration.rules:
-            reporter.error("E0515", declaration.name.span, f"`{name}` has no rules: it would be empty")
+            empty = f"`{declaration.name.text}` has no rules: it would be empty"
+            reporter.error("E0515", declaration.name.span, empty)
+    vocabulary, typed = _typed_parameters(declarations, vocabulary, reporter)
+    together = _built_together(declarations)
+    found: list[ir.Inductive] = []
+    for declaration in declarations:
+        name, parameters = declaration.name.text, typed[id(declaration)]
         if parameters is None:
             continue
         written = zip(declaration.parameters, parameters, strict=True)
@@ -88,33 +86,51 @@ def _inductives(
         checker = ExpressionChecker(vocabulary, reporter, locals_, {})
         rules = check_formulas(declaration.rules, "rule", checker, {})
         for rule in declaration.rules:
-            _check_positive(rule.body, name, reporter)
+            _check_positive(rule.body, name, together[name], reporter)
         found.append(ir.Inductive(name, parameters, rules))
     return tuple(found), vocabulary
 
 
-def _check_order(declaration: syntax.Inductive, later: Mapping[str, syntax.Inductive], reporter: Reporter) -> bool:
-    uses = [use for rule in declaration.rules for use in _uses(rule.body) if use.function.text in later]
-    for use in uses:
-        reporter.error(
-            "E0517",
-            use.function.span,
-            f"`{use.function.text}` is declared after `{declaration.name.text}`",
-            "an inductive relation is built from what stands before it",
-        )
-    return not uses
+def _typed_parameters(
+    declarations: Sequence[syntax.Inductive], vocabulary: Vocabulary, reporter: Reporter
+) -> tuple[Vocabulary, dict[int, tuple[ir.Variable, ...] | None]]:
+    """The parameters of each relation, None where they are erroneous, and the vocabulary with the relations.
+
+    The rules of one may tell the types of another, so those that are open are looked at again until no more is told.
+    """
+    typed: dict[int, tuple[ir.Variable, ...] | None] = {}
+    left = list(declarations)
+    while left:
+        told = [each for each in left if None not in _inferred(each, vocabulary).values()] or left
+        for each in told:
+            parameters = typed[id(each)] = _inductive_parameters(each, vocabulary, reporter)
+            symbol = None if parameters is None else ir.Symbol(each.name.text, parameters, BOOL)
+            known = {**vocabulary.symbols, each.name.text: symbol}
+            vocabulary = Vocabulary("theory", vocabulary.types, known, ordered=vocabulary.ordered)
+        left = [each for each in left if id(each) not in typed]
+    return vocabulary, typed
 
 
-def _uses(formula: syntax.Expr) -> list[syntax.Apply]:
-    return [node for node in nodes(formula) if isinstance(node, syntax.Apply)]
+def _inferred(declaration: syntax.Inductive, vocabulary: Vocabulary) -> dict[str, Type | None]:
+    open_names = [parameter.name.text for parameter in declaration.parameters if parameter.type is None]
+    return infer_types(open_names, [rule.body for rule in declaration.rules], vocabulary, {})
+
+
+def _built_together(declarations: Sequence[syntax.Inductive]) -> dict[str, set[str]]:
+    """For each relation those that it is built from and that are built from it, itself among them."""
+    uses = {each.name.text: [use for rule in each.rules for use in _uses(rule.body)] for each in declarations}
+    return {name: group for group in components(uses, uses.__getitem__) for name in group}
+
+
+def _uses(formula: syntax.Expr) -> list[str]:
+    return [node.function.text for node in nodes(formula) if isinstance(node, syntax.Apply)]
 
 
 def _inductive_parameters(
     declaration: syntax.Inductive, vocabulary: Vocabulary, reporter: Reporter
 ) -> tuple[ir.Variable, ...] | None:
     names: dict[str, Span] = {}
-    open_names = [parameter.name.text for parameter in declaration.parameters if parameter.type is None]
-    inferred = infer_types(open_names, [rule.body for rule in declaration.rules], vocabulary, {})
+    inferred = _inferred(declaration, vocabulary)
     found: list[ir.Variable] = []
     for parameter in declaration.parameters:
         name = parameter.name.text
@@ -139,18 +155,19 @@ def _inductive_parameters(
     return tuple(found) if len(found) == len(declaration.parameters) else None
 
 
-def _check_positive(formula: syntax.Expr, name: str, reporter: Reporter) -> None:
-    """The least relation exists when the rules use it positively only."""
+def _check_positive(formula: syntax.Expr, name: str, together: Collection[str], reporter: Reporter) -> None:
+    """The least relations that are built together exist where the rules of each use them positively only."""
     stack: list[tuple[syntax.Expr, bool]] = [(formula, True)]
     while stack:
         part, positive = stack.pop()
         match part:
             case syntax.Apply(function=function, arguments=arguments):
-                if function.text == name and not positive:
+                if function.text in together and not positive:
+                    where = "its own rule" if function.text == name else f"a rule of `{name}`, from which it is built"
                     reporter.error(
                         "E0514",
                         part.span,
-                        f"`{name}` stands negatively in its own rule",
+                        f"`{function.text}` stands negatively in {where}",
                         "the least relation closed under the rules exists only where they use it positively",
                     )
                 stack.extend((argument, False) for argument in arguments)
@@ -273,24 +290,34 @@ def _inductions(
     inductions: Sequence[syntax.Induction], theory: ir.Theory, reporter: Reporter
 ) -> tuple[ir.Induction, ...]:
     """Each with its claims, whose names differ; a claim without a name is `claim`, with its number among several."""
-    several = sum(len(induction.claims) for induction in inductions) > 1
+    parts = [part for induction in inductions for part in induction.parts]
+    several = sum(len(part.claims) for part in parts) > 1
     taken: dict[str, Span] = {}
-    found: list[ir.Induction | None] = []
+    found: list[ir.Induction] = []
     number = 0
     for induction in inductions:
-        names: list[str] = []
-        for claim in induction.claims:
-            number += 1
-            if claim.name.text:
-                declare(claim.name, "claim", taken, reporter)
-            names.append(claim.name.text or (f"claim_{number}" if several else "claim"))
-        found.append(_induction(induction, names, theory, reporter))
-    return tuple(each for each in found if each is not None)
+        if not induction.parts:
+            reporter.error(
+                "E0515", induction.span, "the induction claims nothing", "write `on RELATION(x, y) claim: P`"
+            )
+        typed: list[ir.InductionOn | None] = []
+        relations: dict[str, Span] = {}
+        for part in induction.parts:
+            names: list[str] = []
+            for claim in part.claims:
+                number += 1
+                if claim.name.text:
+                    declare(claim.name, "claim", taken, reporter)
+                names.append(claim.name.text or (f"claim_{number}" if several else "claim"))
+            if declare(part.relation, "relation", relations, reporter):
+                typed.append(_induction(part, names, theory, reporter))
+        found.append(ir.Induction(tuple(part for part in typed if part is not None)))
+    return tuple(found)
 
 
 def _induction(
-    induction: syntax.Induction, names: Sequence[str], theory: ir.Theory, reporter: Reporter
-) -> ir.Induction | None:
+    induction: syntax.InductionOn, names: Sequence[str], theory: ir.Theory, reporter: Reporter
+) -> ir.InductionOn | None:
     name = induction.relation.text
     if not induction.claims:
         reporter.error("E0515", induction.relation.span, "the induction claims nothing", "write `claim: P`")
@@ -330,7 +357,7 @@ def _induction(
             claims.append(ir.NamedFormula(called, body, span=claim.span))
     if len(claims) < len(induction.claims) or len(variables) != len(relation.parameters):
         return None
-    return ir.Induction(name, tuple(variables), tuple(claims))
+    return ir.InductionOn(name, tuple(variables), tuple(claims))
 
 
 def vocabulary_of(theory: ir.Theory) -> Vocabulary:

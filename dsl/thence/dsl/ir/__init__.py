@@ -77,7 +77,7 @@ from thence.dsl.ir.terms import (
     StateOf,
     Zero,
 )
-from thence.dsl.ir.theories import Induction, Inductive, Theorem, Theory
+from thence.dsl.ir.theories import Induction, InductionOn, Inductive, Theorem, Theory, built_together
 from thence.dsl.ir.workloads import AnyNumber, Finite, ForEver, InputUse, Sending, Workload
 
 __all__ = [
@@ -115,6 +115,7 @@ __all__ = [
     "If",
     "InFlight",
     "Induction",
+    "InductionOn",
     "Inductive",
     "InputUse",
     "IsEmpty",
@@ -168,4 +169,5 @@ __all__ = [
     "While",
     "Workload",
     "Zero",
+    "built_together",
 ]

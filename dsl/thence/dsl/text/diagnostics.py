@@ -135,7 +135,6 @@ CODES: dict[str, str] = {
     "E0514": "An inductive relation stands negatively in its own rules.",
     "E0515": "A theorem or machine proves nothing.",
     "E0516": "A theorem assumes what it proves.",
-    "E0517": "An inductive relation is used in the rules of one that is declared before it.",
     "E0518": "A message's attribute is written as in protocols; here `src` and `dst` are functions.",
     "E0519": "An invariant takes the name of a built-in property.",
     "E0520": "An axiom speaks about something that transitions change.",

@@ -256,12 +256,19 @@ class Theory(Declaration):
 
 
 @record(frozen=True, slots=True)
-class Induction(Node):
-    """`by induction on hb(a, b) claim: P`, or with several claims in a block."""
+class InductionOn(Node):
+    """`on hb(a, b) claim: P`, or with several claims in a block."""
 
     relation: Name
     variables: tuple[Name, ...]
     claims: tuple[Formula, ...]
+
+
+@record(frozen=True, slots=True)
+class Induction(Node):
+    """`by induction on hb(a, b) claim: P`, or on several relations, in a block."""
+
+    parts: tuple[InductionOn, ...]
 
 
 @record(frozen=True, slots=True)

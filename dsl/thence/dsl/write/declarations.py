@@ -90,6 +90,10 @@ def _names(names: Iterable[Name]) -> str:
     return ", ".join(name.text for name in names)
 
 
+def _on(part: syntax.InductionOn) -> str:
+    return f"on {part.relation.text}({_names(part.variables)})"
+
+
 def _fairness(names: tuple[Name, ...], weakly: bool) -> str:
     return f" under {'weakly ' if weakly else ''}fair {_names(names)}" if names else ""
 
@@ -265,8 +269,11 @@ class _Printer:
                 return self.formula(item, f"eventually {formula.name.text}{_fairness(fairness, weakly)}:", formula, 1)
             case syntax.LeadsTo():
                 return self.leads_to(item)
-            case syntax.Induction(relation, variables, claims):
-                return self.induction(item, f"by induction on {relation.text}({_names(variables)})", claims)
+            case syntax.Induction((part,)):
+                return self.induction_on(item, f"by induction {_on(part)}", part.claims, 1)
+            case syntax.Induction(parts):
+                lines = [line for part in parts for line in self.induction_on(part, _on(part), part.claims, 2)]
+                return starting_at(item, [Line(1, "by induction:"), *(lines or [Line(2, "pass")])])
             case syntax.Inductive(name, parameters, rules):
                 opening = Line(1, f"inductive {name.text}({_parameters(parameters)}):")
                 width = max((len(rule.name.text) for rule in rules), default=0) + 1
@@ -407,15 +414,15 @@ class _Printer:
             case _:
                 assert_never(handler.event)
 
-    def induction(self, item: Node, header: str, claims: Sequence[Formula]) -> list[Line]:
+    def induction_on(self, item: Node, header: str, claims: Sequence[Formula], depth: int) -> list[Line]:
         """One claim behind the header, several in a block."""
         words = [f"claim {claim.name.text}:" if claim.name.text else "claim:" for claim in claims]
         if len(claims) == 1:
-            return self.formula(item, f"{header} {words[0]}", claims[0], 1)
+            return self.formula(item, f"{header} {words[0]}", claims[0], depth)
         width = max(map(len, words), default=0)
         told = zip(claims, words, strict=True)
-        lines = [line for claim, word in told for line in self.formula(claim, word, claim, 2, width)]
-        return starting_at(item, [Line(1, f"{header}:"), *(lines or [Line(2, "pass")])])
+        lines = [line for claim, word in told for line in self.formula(claim, word, claim, depth + 1, width)]
+        return starting_at(item, [Line(depth, f"{header}:"), *(lines or [Line(depth + 1, "pass")])])
 
     def with_block(self, item: Node, header: str, body: tuple[syntax.Stmt, ...]) -> list[Line]:
         line = item.span.line

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from operator import mul
 from typing import Final, assert_never
 
 from thence.dsl import ir
@@ -85,10 +86,10 @@ def _check_environment(problem: Problem, model: Model) -> None:
 def _model_cost(problem: Problem, structure: Structure) -> int:
     highest = structure.highest_number({})
     cost = _together((formula.body for formula in problem.formulas), structure, highest)
-    for inductive in problem.inductives:
-        keys = prod(structure.universe[str(parameter.type)] for parameter in inductive.parameters)
-        rules = _together((rule.body for rule in inductive.rules), structure, highest)
-        cost += keys * (keys + 1) * rules
+    for together in ir.built_together(problem.inductives):
+        keys = [prod(structure.universe[str(each.type)] for each in inductive.parameters) for inductive in together]
+        rules = [_together((rule.body for rule in inductive.rules), structure, highest) for inductive in together]
+        cost += (sum(keys) + 1) * sum(map(mul, keys, rules))
     return cost
 
 

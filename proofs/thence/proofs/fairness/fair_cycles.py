@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from thence.dsl.run.actions import Action
-from thence.proofs.fairness.components import components
+from thence.spec.components import components
 
 Class: TypeAlias = tuple[str, int, int]
 """A fairness class: (`receive`, 0, packet), (`tick`, process, timer), (`send`, process, 0), (`input`, process,

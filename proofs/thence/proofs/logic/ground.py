@@ -299,33 +299,32 @@ class Grounding:
 
     # --- inductive relations -------------------------------------------------------------------
 
-    def least_fixpoint(self, inductive: ir.Inductive, state: State) -> Cells:
-        """Cells of the least relation closed under the rules: the iteration from the empty relation, unrolled, and
-        asserted to have settled. It settles within the unrolling whenever the rules end in transitivity."""
-        types = [parameter.type for parameter in inductive.parameters]
-        names = [parameter.name for parameter in inductive.parameters]
-        keys = list(tuples(types, self.universe))
-        cells: dict[tuple[int, ...], Term] = dict.fromkeys(keys, "false")
-        rounds = 2 + max(1, len(keys)).bit_length()
+    def least_fixpoint(self, together: Sequence[ir.Inductive], state: State) -> dict[str, Cells]:
+        """Cells of the least relations closed under the rules of all: the iteration from empty relations, unrolled, and
+        asserted to have settled. For a single relation it settles within the unrolling whenever its rules end in
+        transitivity."""
+        relations: dict[str, Cells] = {}
+        for inductive in together:
+            types = [parameter.type for parameter in inductive.parameters]
+            relations[inductive.name] = dict.fromkeys(tuples(types, self.universe), "false")
+        rounds = len(together) * (2 + max(1, *map(len, relations.values())).bit_length())
         for number in range(rounds):
-            current = {**state, inductive.name: cells}
-            cells = {
-                key: self.named(
-                    "!".join([f"{inductive.name}~{number}", *map(str, key)]),
-                    any_of(
-                        self.formula(
-                            rule.body,
-                            current,
-                            {n: self.element(v, t) for n, v, t in zip(names, key, types, strict=True)},
-                        )
-                        for rule in inductive.rules
-                    ),
-                )
-                for key in keys
-            }
-            if number == rounds - 1:
-                settled = all_of(same(_text(current[inductive.name][key]), _text(cells[key])) for key in keys)
-                self.assertions.append(settled)
+            current = {**state, **relations}
+            relations = {each.name: self._derived(each, current, number) for each in together}
+        self.assertions.append(
+            all_of(
+                same(_text(current[name][key]), _text(cells[key])) for name, cells in relations.items() for key in cells
+            )
+        )
+        return relations
+
+    def _derived(self, inductive: ir.Inductive, current: State, number: int) -> Cells:
+        """What the rules derive from the current relations, in names for this round."""
+        cells: dict[tuple[int, ...], Term] = {}
+        for key in current[inductive.name]:
+            given = {each.name: self.element(v, each.type) for each, v in zip(inductive.parameters, key, strict=True)}
+            derived = any_of(self.formula(rule.body, current, given) for rule in inductive.rules)
+            cells[key] = self.named("!".join([f"{inductive.name}~{number}", *map(str, key)]), derived)
         return cells
 
     # --- models --------------------------------------------------------------------------------

@@ -195,23 +195,31 @@ def violations(formula: ir.NamedFormula, structure: Structure) -> Iterator[dict[
             yield environment
 
 
-def least_relation(inductive: ir.Inductive, structure: Structure) -> Table:
-    """The least relation closed under the rules, by iteration from the empty one. Its table in `structure` is ignored.
+def least_relations(together: Sequence[ir.Inductive], structure: Structure) -> dict[str, Table]:
+    """The least relations closed under the rules of all, by iteration from empty ones. Their tables in `structure` are
+    ignored.
 
-    Raises: Unsupported where the iteration does not settle (a rule that uses the relation negatively).
+    Raises: Unsupported where the iteration does not settle (a rule that uses one of the relations negatively).
     """
-    types = [parameter.type for parameter in inductive.parameters]
-    keys = list(tuples(types, structure.universe))
+    tables: dict[str, Table] = {}
+    for inductive in together:
+        types = [parameter.type for parameter in inductive.parameters]
+        tables[inductive.name] = dict.fromkeys(tuples(types, structure.universe), False)
+    for _ in range(1 + sum(map(len, tables.values()))):
+        current = structure.with_tables(tables)
+        after = {inductive.name: _derived(inductive, current) for inductive in together}
+        if after == tables:
+            return tables
+        tables = after
+    raise Unsupported(f"the rules of {' and '.join(f'`{name}`' for name in tables)} do not settle")
+
+
+def _derived(inductive: ir.Inductive, structure: Structure) -> Table:
+    """The relation with what one use of its rules adds."""
     names = [parameter.name for parameter in inductive.parameters]
-    table: dict[tuple[int, ...], Value] = dict.fromkeys(keys, False)
-    for _ in range(len(keys) + 1):
-        current = structure.with_tables({inductive.name: table})
-        after: dict[tuple[int, ...], Value] = {
-            key: table[key]
-            or any(bool(evaluate(rule.body, current, dict(zip(names, key, strict=True)))) for rule in inductive.rules)
-            for key in keys
-        }
-        if after == table:
-            return table
-        table = after
-    raise Unsupported(f"the rules of `{inductive.name}` do not settle")
+
+    def derives(key: tuple[int, ...]) -> bool:
+        values = dict(zip(names, key, strict=True))
+        return any(bool(evaluate(rule.body, structure, values)) for rule in inductive.rules)
+
+    return {key: value or derives(key) for key, value in structure.tables[inductive.name].items()}

@@ -17,7 +17,7 @@ from thence.proofs.logic.formula import negation
 from thence.proofs.logic.ground import Grounding, Term
 from thence.proofs.logic.number_window import WINDOW
 from thence.proofs.logic.obligation import Obligation, Signature
-from thence.proofs.logic.structure import CrossCheckError, Structure, Value, evaluate, least_relation
+from thence.proofs.logic.structure import CrossCheckError, Structure, Value, evaluate, least_relations
 from thence.proofs.solving.solver import PATIENCE, SEARCH_EFFORT_A_MS, Answer, SolverPool, Stage, StagedSearch
 
 Read = TypeVar("Read")
@@ -179,8 +179,8 @@ def _grounded(
     state: dict[str, Mapping[tuple[int, ...], Term]] = {
         symbol.name: grounding.fresh_cells(symbol) for symbol in problem.signature.symbols if symbol.name not in exact
     }
-    for inductive in problem.inductives:
-        state[inductive.name] = grounding.least_fixpoint(inductive, state)
+    for together in ir.built_together(problem.inductives):
+        state |= grounding.least_fixpoint(together, state)
     environment: dict[str, Term] = {
         constant.name: grounding.fresh_term(f"${constant.name}", constant.type) for constant in problem.constants
     }
@@ -202,9 +202,10 @@ def _facts(problem: Problem, grounding: Grounding) -> tuple[str, ...]:
 
 def checked(problem: Problem, model: Model) -> Model:
     """The model, after the evaluator has agreed with it. Raises: CrossCheckError."""
-    for inductive in problem.inductives:
-        if dict(least_relation(inductive, model.structure)) != dict(model.structure.tables[inductive.name]):
-            raise CrossCheckError(f"`{inductive.name}` is not the least relation closed under its rules")
+    for together in ir.built_together(problem.inductives):
+        for name, table in least_relations(together, model.structure).items():
+            if dict(table) != dict(model.structure.tables[name]):
+                raise CrossCheckError(f"`{name}` is not the least relation closed under its rules")
     for formula in problem.formulas:
         if not evaluate(formula.body, model.structure, model.environment):
             raise CrossCheckError(f"Z3's model does not satisfy `{formula.name}`")

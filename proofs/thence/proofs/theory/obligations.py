@@ -10,11 +10,16 @@ since every chain of base steps can be read from the left. The claim is then sho
 by one more base step at the end: the linear form. Without that last rule, each rule gives one obligation in
 which the claim may be used wherever the rule uses R. In either form R itself stays available: it is closed
 under its rules, and the claim is true of all that it relates.
+
+An induction on several relations has the cases of all their rules; in each the claims of all may be used wherever the
+rule uses the relations. So every claim is true of the least relations that are built together: the relations, cut
+down to what is claimed of them, are closed under the rules. A relation of such a group of which nothing is claimed
+stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from thence.dsl import ir
@@ -125,7 +130,7 @@ def _own_scheme(theorem: ir.Theorem) -> Scheme:
         cases, principle = _induction(theorem.theory, induction, signature, tuple(known))
         steps += (replace(case, name=f"{place}{case.name}") for case in cases)
         principles.append(principle)
-        known += (_for_all(induction, claim) for claim in induction.claims)
+        known += (_for_all(part, claim) for part in induction.parts for claim in part.claims)
     claimed = "the claims give" if sum(len(each.claims) for each in theorem.inductions) > 1 else "claim gives"
     final = (
         Obligation(
@@ -136,47 +141,70 @@ def _own_scheme(theorem: ir.Theorem) -> Scheme:
     return Scheme((*steps, *final), "; then ".join(principles) or "directly from the axioms and assumptions")
 
 
-def _for_all(induction: ir.Induction, claim: ir.NamedFormula) -> ir.NamedFormula:
+def _for_all(part: ir.InductionOn, claim: ir.NamedFormula) -> ir.NamedFormula:
     """The claim of all that the relation relates."""
-    related = holds(induction.relation, *(local(variable) for variable in induction.variables))
-    return ir.NamedFormula(claim.name, forall(induction.variables, implies(related, claim.body)))
+    related = holds(part.relation, *(local(variable) for variable in part.variables))
+    return ir.NamedFormula(claim.name, forall(part.variables, implies(related, claim.body)))
 
 
 def _induction(
     theory: ir.Theory, induction: ir.Induction, signature: Signature, hypotheses: tuple[ir.NamedFormula, ...]
 ) -> tuple[tuple[Obligation, ...], str]:
     """The cases of the induction, for each of its claims, and a sentence that names the principle."""
-    inductive = next(inductive for inductive in theory.inductives if inductive.name == induction.relation)
-    renaming = {
-        parameter.name: local(variable)
-        for parameter, variable in zip(inductive.parameters, induction.variables, strict=True)
-    }
-    rules = [ir.NamedFormula(rule.name, substitute(rule.body, renaming)) for rule in inductive.rules]
-    renamed = ir.Inductive(inductive.name, induction.variables, tuple(rules))
-    *base, last = rules
-    if base and is_transitivity(renamed, last) and not any(inductive.name in symbols_of(rule.body) for rule in base):
-        return _linear(renamed, base, induction, signature, hypotheses), (
-            f"induction on {inductive.name}: `{last.name}` is transitivity, so the linear form is used: "
-            f"{_listing(base)}, then one more of these at the end of a chain"
-        )
+    relations = {inductive.name: inductive for inductive in theory.inductives}
+    renamed = [_renamed(relations[part.relation], part) for part in induction.parts]
+    if len(renamed) == 1:
+        (inductive,) = renamed
+        *base, last = inductive.rules
+        if _is_closure(inductive):
+            return _linear(inductive, base, induction, signature, hypotheses), (
+                f"induction on {inductive.name}: `{last.name}` is transitivity, so the linear form is used: "
+                f"{_listing(base)}, then one more of these at the end of a chain"
+            )
     obligations = (
         Obligation(
-            f"rule {rule.name}",
+            f"rule {rule.name}" if len(renamed) == 1 else f"{part.relation}, rule {rule.name}",
             signature,
-            (*hypotheses, ir.NamedFormula(rule.name, _with_claims(rule.body, inductive.name, induction))),
+            (*hypotheses, ir.NamedFormula(rule.name, _with_claims(rule.body, induction))),
             claim,
-            induction.variables,
+            part.variables,
         )
-        for rule in rules
-        for claim in induction.claims
+        for part, inductive in zip(induction.parts, renamed, strict=True)
+        for rule in inductive.rules
+        for claim in part.claims
     )
-    principle = f"induction on {inductive.name}: one case for each rule, {_listing(rules)}"
+    cases = "; ".join(f"{each.name}: {_listing(each.rules)}" for each in renamed)
+    principle = (
+        f"induction on {renamed[0].name}: one case for each rule, {_listing(renamed[0].rules)}"
+        if len(renamed) == 1
+        else f"induction on {' and '.join(each.name for each in renamed)} together: one case for each rule, {cases}"
+    )
     return _told_apart(obligations, induction), principle
+
+
+def _renamed(inductive: ir.Inductive, part: ir.InductionOn) -> ir.Inductive:
+    """The relation with the variables of the induction as its parameters."""
+    renaming = {
+        parameter.name: local(variable)
+        for parameter, variable in zip(inductive.parameters, part.variables, strict=True)
+    }
+    rules = (ir.NamedFormula(rule.name, substitute(rule.body, renaming)) for rule in inductive.rules)
+    return ir.Inductive(inductive.name, part.variables, tuple(rules))
+
+
+def _is_closure(inductive: ir.Inductive) -> bool:
+    """Whether the relation is the transitive closure of what its rules but the last say.
+
+    They may speak of relations that are built from this one: those are given when chains are read.
+    """
+    *base, last = inductive.rules
+    own = any(inductive.name in symbols_of(rule.body) for rule in base)
+    return bool(base) and is_transitivity(inductive, last) and not own
 
 
 def _linear(
     inductive: ir.Inductive,
-    base: list[ir.NamedFormula],
+    base: Sequence[ir.NamedFormula],
     induction: ir.Induction,
     signature: Signature,
     hypotheses: tuple[ir.NamedFormula, ...],
@@ -212,19 +240,22 @@ def _told_apart(obligations: Iterable[Obligation], induction: ir.Induction) -> t
     return tuple(replace(each, name=f"{each.name}: {each.goal.name}") for each in obligations)
 
 
-def _with_claims(body: ir.Expr, relation: str, induction: ir.Induction) -> ir.Expr:
-    """The rule's body with `R(s, t)` read as `R(s, t)` and every claim of s and t."""
-    if not _is_positive(body, relation, True):
-        raise Unsupported(f"a rule of `{relation}` uses `{relation}` negatively: there is no least relation")
+def _with_claims(body: ir.Expr, induction: ir.Induction) -> ir.Expr:
+    """The rule's body with `R(s, t)`, for each R of the induction, read as `R(s, t)` and every claim of s and t."""
+    parts = {part.relation: part for part in induction.parts}
+    for relation in parts:
+        if not _is_positive(body, relation, True):
+            raise Unsupported(f"a rule uses `{relation}` negatively, and cannot use what is claimed of it")
 
-    def both(application: ir.Apply) -> ir.Expr:
-        if application.symbol != relation:
+    def all_of_it(application: ir.Apply) -> ir.Expr:
+        part = parts.get(application.symbol)
+        if part is None:
             return application
-        names = [variable.name for variable in induction.variables]
+        names = [variable.name for variable in part.variables]
         values = dict(zip(names, application.arguments, strict=True))
-        return conj((application, *(substitute(claim.body, values) for claim in induction.claims)))
+        return conj((application, *(substitute(claim.body, values) for claim in part.claims)))
 
-    return with_applications(body, both)
+    return with_applications(body, all_of_it)
 
 
 def _is_positive(expr: ir.Expr, relation: str, positive: bool) -> bool:
@@ -243,7 +274,7 @@ def _is_positive(expr: ir.Expr, relation: str, positive: bool) -> bool:
             return relation not in symbols_of(expr)
 
 
-def _listing(rules: list[ir.NamedFormula]) -> str:
+def _listing(rules: Iterable[ir.NamedFormula]) -> str:
     return _quoted(rule.name for rule in rules)
 
 

@@ -142,6 +142,14 @@ class Builder(MutantBuilder):
         )
 
     def induction(self, c: Children) -> syntax.Induction:
+        """One relation on the same line, or several in a block."""
+        if parts := pick(c, syntax.InductionOn):
+            return syntax.Induction(parts, span=extent(c))
+        block = Block(c)
+        self.no_doc(block, c)
+        return syntax.Induction(pick(block.items, syntax.InductionOn), span=extent(c))
+
+    def on_relation(self, c: Children) -> syntax.InductionOn:
         """The claim on the same line, or claims in a block."""
         if pick(c, Stated):
             claims = tuple(stated.formula for stated in pick(c, Stated))
@@ -149,7 +157,7 @@ class Builder(MutantBuilder):
             block = Block(c)
             self.no_doc(block, c)
             claims = block.stated("claim")
-        return syntax.Induction(c[3], c[5], claims, span=extent(c))
+        return syntax.InductionOn(c[1], c[3], claims, span=extent(c))
 
     def proved_claim(self, c: Children) -> Stated:
         body: FormulaBody = c[-1]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
 
 
-def components(nodes: Collection[int], successors: Callable[[int], Iterable[int]]) -> Iterator[set[int]]:
-    """The strongly connected components of the graph on `nodes`; edges out of it are left aside."""
+def components(nodes: Collection[Node], successors: Callable[[Node], Iterable[Node]]) -> Iterator[set[Node]]:
+    """The strongly connected components of the graph on `nodes`, each after those that it leads to.
+
+    Edges out of the graph are left aside.
+    """
     inside = nodes if isinstance(nodes, set) else set(nodes)
-    order: dict[int, int] = {}
-    low: dict[int, int] = {}
-    held: list[int] = []
-    on_stack: set[int] = set()
+    order: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    held: list[Node] = []
+    on_stack: set[Node] = set()
     for root in nodes:
         if root in order:
             continue
@@ -37,7 +43,7 @@ def components(nodes: Collection[int], successors: Callable[[int], Iterable[int]
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[node])
                 if low[node] == order[node]:
-                    component = set()
+                    component: set[Node] = set()
                     while True:
                         member = held.pop()
                         on_stack.discard(member)
