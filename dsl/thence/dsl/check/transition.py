@@ -87,12 +87,11 @@ def _updates(body: Iterable[syntax.Stmt], checker: ExpressionChecker, what: str,
 def _check_first(update: ir.Update, earlier: Sequence[ir.Update], checker: ExpressionChecker) -> None:
     first = next((other for other in earlier if other.symbol == update.symbol), None)
     if first is not None:
-        checker.reporter.error(
-            "E0504",
-            update.span,
-            f"`{update.symbol}` is updated twice at once",
-            f"the first update is on line {first.span.line}; make it one with `forall`, or two transitions",
-        )
+        symbol = checker.vocabulary.symbols[update.symbol]
+        names = "" if symbol is None else ", ".join("xyzuvw"[: len(symbol.parameters)])
+        one = f"make it one, `forall {names}: {update.symbol}({names}) := ...`" if names else "keep one of them"
+        note = f"the first update is on line {first.span.line}; {one}, or two transitions"
+        checker.reporter.error("E0504", update.span, f"`{update.symbol}` is updated twice at once", note)
 
 
 def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> list[tuple[syntax.Name, Type | None]]:
