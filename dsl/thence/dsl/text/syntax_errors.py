@@ -496,7 +496,13 @@ class _Case:
     def number(self) -> Slip | None:
         if "NUMBER" not in self.accepted:
             return None
-        return self.fault("E0136", f"a number is expected, not {self.found()}")
+        note = ""
+        if self.index == self.start + 1 and str(self.first) not in self.automaton.keywords:
+            note = (
+                f"`{self.first}` stands for an input of the protocol, and a number says how often it happens; how packets "
+                "travel is said by the protocol's `network`, and by `losses N`, `duplicates N` and `fifo`"
+            )
+        return self.fault("E0136", f"a number is expected, not {self.found()}", note=note)
 
     def separator(self) -> Slip | None:
         """Two things side by side within brackets."""
