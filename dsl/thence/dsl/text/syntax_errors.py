@@ -499,8 +499,8 @@ class _Case:
         note = ""
         if self.index == self.start + 1 and str(self.first) not in self.automaton.keywords:
             note = (
-                f"`{self.first}` stands for an input of the protocol, and a number says how often it happens; how packets "
-                "travel is said by the protocol's `network`, and by `losses N`, `duplicates N` and `fifo`"
+                f"`{self.first}` stands for an input of the protocol, and a number says how often it happens; how "
+                "packets travel is said by the protocol's `network`, and by `losses N`, `duplicates N` and `fifo`"
             )
         return self.fault("E0136", f"a number is expected, not {self.found()}", note=note)
 
