@@ -124,6 +124,19 @@ def test_what_is_refuted_is_seen_where_nothing_is_claimed() -> None:
     assert "p0: refuted" in said and "run 0" in said and "run 1" not in said
 
 
+def test_what_a_line_says_is_not_explained_again() -> None:
+    reason, state = "the time is over; no violation within 3 steps", "a state from which a step loses it"
+    found = [
+        Result(f"scope: {name}", "scope", "mine", Verdict.UNKNOWN, Level.L1, False, 1.0, {"unknown": reason}, said)
+        for name, said in (("causal", reason), ("fifo", f"{reason}\n{state}"))
+    ]
+    said = printed(Output(tuple(found)), 120)
+    assert "causal: unknown" not in said and "fifo: unknown" in said and state in said
+    assert said.count(reason) == 2  # in the title of the block, and above the state
+    alone = printed(Output((found[0],)), 120)
+    assert alone.count(reason) == 1 and "with -v" not in alone
+
+
 def test_of_many_results_only_surprises_are_shown() -> None:
     many = [result(f"invariant_{number}", Verdict.HOLDS, expected=True) for number in range(40)]
     quiet = printed(Output(tuple(many), files=(("mine", 40),)), 80)

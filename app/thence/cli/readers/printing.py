@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from textwrap import indent
 from typing import TextIO
 
@@ -91,7 +92,16 @@ def _answer(output: Output, seconds: float, verbosity: int, paint: Painter, widt
     rows = list(rows_of(found))
     whole = verbosity >= ALL or output.asked or len(rows) <= FEW
     lines = _table(found, whole=whole, paint=paint, width=width)
-    explained, left = _explained(output, verbosity, width, few=len(rows) <= FEW)
+    told = {
+        id(result)
+        for block in found
+        for row in block.rows
+        if whole or row.surprises
+        for result in row.results
+        if _is_told(result, "; ".join((*block.remarks, *row.remarks)))
+    }
+    untold = replace(output, results=tuple(result for result in output.results if id(result) not in told))
+    explained, left = _explained(untold, verbosity, width, few=len(rows) <= FEW)
     for part in explained:
         lines += ["", *part]
     if left:
@@ -171,6 +181,11 @@ def _escaped(text: str) -> str:
 
 
 # --- counterexamples ---------------------------------------------------------------------------
+
+
+def _is_told(result: Result, remarks: str) -> bool:
+    """Whether the remarks of a line say all that the explanation does."""
+    return bool(result.explanation) and result.explanation.strip() in remarks
 
 
 def _explained(output: Output, verbosity: int, width: int, *, few: bool) -> tuple[list[list[str]], int]:

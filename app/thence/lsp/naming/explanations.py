@@ -38,8 +38,8 @@ KEYWORDS: dict[str, str] = {
     "needs": "`needs NAME, ...`: without this assumption the theorem is false. A countermodel must be found.",
     "by": "`by induction on r(a, b) claim: P`. In a machine, `by:` and the steps that bring about what is "
     "eventually so, each `T(x) for x while P`.",
-    "induction": "`by induction on r(a, b) claim: P` proves P for all pairs of the inductive relation r. `by induction:` "
-    "with lines `on r(a, b) claim: P` proves claims of several relations together.",
+    "induction": "`by induction on r(a, b) claim: P` proves P for all pairs of the inductive relation r. "
+    "`by induction:` with lines `on r(a, b) claim: P` proves claims of several relations together.",
     "claim": "`claim: P` is what the induction proves. Several claims, `claim NAME: P`, are proved together.",
     "initial": "`initial:` gives relations and functions of a machine their first values, by what never changes. "
     "Without it a relation is false at first, and a function zero.",
