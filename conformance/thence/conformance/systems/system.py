@@ -282,9 +282,7 @@ class ExternalSystem:
             raise self._refused(seat, abilities.error)
         return abilities
 
-    def _exchange(
-        self, seat: _Seat, line: bytes, limit_s: float, meanwhile: Callable[[], None] | None = None
-    ) -> bytes:
+    def _exchange(self, seat: _Seat, line: bytes, limit_s: float, meanwhile: Callable[[], None] | None = None) -> bytes:
         """The reply to a line. With `meanwhile` it is a batch, which belongs to no case's transcript."""
         assert seat.process is not None, "after a failure, a case has no more requests"
         if meanwhile is None:
