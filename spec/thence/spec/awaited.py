@@ -89,15 +89,18 @@ class Awaited:
         for sender, messages in pending.items():
             for record in messages:
                 if record.undelivered & bit:
-                    self.sent(sender, record.number, comes=bool(deliverers[record.message] & bit))
+                    (self.sent if deliverers[record.message] & bit else self.lost)(sender, record.number)
 
-    def sent(self, sender: int, number: int, *, comes: bool) -> None:
-        """A message to this process is sent; whether it `comes`."""
-        if comes:
-            self._numbers[sender].append(number)
-            self._left += 1
-            self._end(sender, number)
-        elif not self._losing >> sender & 1:
+    def sent(self, sender: int, number: int) -> None:
+        """A message to this process is sent, and comes."""
+        self._numbers[sender].append(number)
+        self._left += 1
+        self._last += number - self._lasts[sender] << sender * self._width
+        self._lasts[sender] = number
+
+    def lost(self, sender: int, number: int) -> None:
+        """A message to this process is sent, and never comes."""
+        if not self._losing >> sender & 1:
             self._losing |= 1 << sender
             self._first_lost -= (1 << self._width - 1) - 1 - number << sender * self._width
 
@@ -111,9 +114,11 @@ class Awaited:
         numbers, gone = self._numbers[sender], self._gone[sender]
         self._left -= 1
         if numbers[gone] != number:
-            del numbers[bisect_left(numbers, number, gone)]
-            if number == self._lasts[sender]:
+            if numbers[-1] == number:
+                numbers.pop()
                 self._end(sender, numbers[-1])
+            else:
+                del numbers[bisect_left(numbers, number, gone)]
             return
         self._gone[sender] = gone = gone + 1
         if gone == len(numbers):
@@ -125,21 +130,23 @@ class Awaited:
     def overtaken(self, past: int, sender: int, number: int) -> tuple[int, bool, bool]:
         """What a delivery overtakes, of a message with this `past` that is the sender's message of this `number`.
 
+        The past is a vector of counts with all guards set.
+
         Returns: how many messages come that are within the past, a vector of counts; whether one that comes is an
         earlier one of the sender; whether one that never comes is within the past.
         """
         of_sender, first = self._numbers[sender], self._gone[sender]
         late_from_sender = first < len(of_sender) and of_sender[first] < number
-        return self.late(past), late_from_sender, bool((past | self._guards) - self._first_lost & self._guards)
+        return self.late(past), late_from_sender, bool(past - self._first_lost & self._guards)
 
     def late(self, past: int) -> int:
-        """How many messages come that are within this past."""
+        """How many messages come that are within this past, a vector of counts with all guards set."""
         numbers, gone, width, guards = self._numbers, self._gone, self._width, self._guards
-        within = (past | guards) - self._last & guards  # the guards of the senders of whom all are within the past
+        within = past - self._last & guards  # the guards of the senders of whom all are within the past
         beyond = guards ^ within
         late = self._left
         if beyond.bit_count() > FEW:
-            counts = self._unpack(past.to_bytes(self._vector_bytes, "little"))
+            counts = self._unpack((past ^ guards).to_bytes(self._vector_bytes, "little"))
             return sum(map(bisect_right, numbers, counts, gone)) - sum(gone)
         while beyond:
             one = beyond.bit_length() // width - 1

@@ -5,7 +5,8 @@ entry by entry; here a vector is one number with a field for each process, so th
 their maximum, is a few operations on numbers, whatever the number of processes.
 
 NOTE(fields): a field has `width` bits, and the uppermost of them, its guard, is 0 in a vector. With all guards of `a`
-set, `a - b` borrows from no other field, and the guard of a field stays set exactly where `a >= b` in that field.
+set, `a - b` borrows from no other field, and the guard of a field stays set exactly where `a >= b` in that field. The
+pasts of messages have them set, since they are what is compared.
 A field is a whole number of machine words wide, so that a vector is taken apart in one step.
 """
 
@@ -32,7 +33,7 @@ class UnderWay:
         number: its number among the sends of its sender, from 1.
         undelivered: bitmask of the destinations that have not delivered it yet.
         past: as one number, for every process how many of its sends happened before this one, or are this one.
-            NOTE(fields), NOTE(prefix).
+            NOTE(fields) with all guards set, NOTE(prefix).
     """
 
     __slots__ = ("message", "number", "past", "sender", "undelivered")
@@ -61,7 +62,7 @@ class Fault:
             `phantom`: not sent to this process.
         index: position of the delivery.
         message: the number of the delivered one.
-        past: of the message, where it is overtaking; otherwise 0.
+        past: of the message (`UnderWay.past`), where it is overtaking; otherwise 0.
         late: how many predecessors come later. `FinishedRun.missing` names them.
         late_from_sender: whether one of them has the same sender.
         never: whether a predecessor never comes.
@@ -142,6 +143,7 @@ class FinishedRun:
         guards = ones << guard
         known = [0] * count
         pending, awaited, overtakers = self._pending, self._awaited, 0
+        self.sends, self.deliveries = events.kinds.count(SEND), events.kinds.count(DELIVER)
         untold = 0  # the processes whose queues are of no use any more, see `_untold`
         heads = [ones * nothing] * count  # of each queue the number of its first message
         empty = [(1 << count) - 1] * count  # of each sender the destinations whose queue is empty
@@ -151,7 +153,6 @@ class FinishedRun:
         columns = zip(events.kinds, events.places, events.numbers, strict=True)
         for index, (kind, process, message) in enumerate(columns):
             if kind == DELIVER:
-                self.deliveries += 1
                 record, bit = under_way[message], bits[process]
                 if record is None or not record.undelivered & bit:
                     sent_here = process in events.destinations[events.routes[message]]
@@ -160,9 +161,8 @@ class FinishedRun:
                 record.undelivered ^= bit
                 logs[process].append(message)
                 sender, past, here = record.sender, record.past, known[process]
-                larger = ((here | guards) - past) & guards  # the guards of the fields where `here` is not less
-                if larger != guards:
-                    known[process] = past ^ ((here ^ past) & (larger - (larger >> guard)))
+                larger = (past - here) & guards  # the guards of the fields where `past` is not less
+                known[process] = here ^ ((here ^ past) & (larger - (larger >> guard)))
                 if untold & bit:
                     one = awaited[process]
                     one.delivered(sender, record.number)
@@ -185,7 +185,7 @@ class FinishedRun:
                         empty[sender] |= bit
                 if overtakers & bit:
                     awaited[process].delivered(sender, record.number)
-                if ((past | guards) - heads[process]) & guards:
+                if (past - heads[process]) & guards:
                     if not overtakers & bit:
                         overtakers |= bit
                         self._begin_awaiting(process)
@@ -202,10 +202,10 @@ class FinishedRun:
                     under_way[message] = None
                     record.past = 0  # it may still stand in a queue
             elif kind == SEND:
-                self.sends += 1
                 shift, log = shifts[process], logs[process]
                 known[process] = past = known[process] + units[process]
                 number = past >> shift & nothing
+                past |= guards
                 place = events.routes[message]
                 route = routes[process].get(place)
                 if route is None:
@@ -220,7 +220,8 @@ class FinishedRun:
                 positions.append(len(log))
                 log.append(message)
                 if mask & untold:
-                    self._put(record, mask & ~untold)
+                    if mask & ~untold:
+                        self._put(record, mask & ~untold)
                 else:
                     for append in appends:
                         append(record)
@@ -234,8 +235,10 @@ class FinishedRun:
                 while touched:
                     destination = touched.bit_length() - 1
                     touched ^= 1 << destination
-                    comes = self._deliverers[message] >> destination & 1
-                    awaited[destination].sent(process, number, comes=bool(comes))
+                    if self._deliverers[message] & bits[destination]:
+                        awaited[destination].sent(process, number)
+                    else:
+                        awaited[destination].lost(process, number)
             elif kind == OTHER:
                 self._other(index, message)
         if RECEIVE in events.kinds:
@@ -283,7 +286,7 @@ class FinishedRun:
         late: list[int] = []
         never: list[int] = []
         process, bit = fault.process, 1 << fault.process
-        field = (1 << self._width) - 1
+        field = (1 << self._width - 1) - 1
         for sender, queue in self._pending[process].items():
             limit = fault.past >> sender * self._width & field
             for earlier in queue.messages:

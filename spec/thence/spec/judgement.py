@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from thence.spec.collector import collector_at_rest
@@ -243,10 +244,11 @@ def _most_chains(events: int) -> int:
 def _findings(kind: FindingKind, kept: Sequence[_Kept], run: FinishedRun, chains: int = 0) -> tuple[Finding, ...]:
     """The findings, the first ones with their chains, which start at each one's first missing message."""
     found = []
+    name = cache(run.name)  # findings in a row miss the same messages
     for number, (fault, missing) in enumerate(kept):
         chain = run.chain(missing[0], fault.message) if number < chains else ()
-        names, explained = tuple(map(run.name, missing)), tuple(map(run.name, chain))
-        found.append(Finding(kind, fault.process, run.name(fault.message), names, fault.index, explained))
+        names, explained = tuple(map(name, missing)), tuple(map(name, chain))
+        found.append(Finding(kind, fault.process, name(fault.message), names, fault.index, explained))
     return tuple(found)
 
 

@@ -233,7 +233,9 @@ class PackedEvents(Sequence[Event]):
         self.senders.append(process)
         self.starts.append(len(self.kinds))
         self.routes.append(route)
-        self._put(SEND, process, self.names.add(name, deliveries))
+        self.kinds.append(SEND)  # `_put`, written out: it runs for every second event
+        self.places.append(process)
+        self.numbers.append(self.names.add(name, deliveries))
 
     def _put(self, kind: int, process: int, number: int) -> None:
         self.kinds.append(kind)

@@ -1,13 +1,15 @@
 """A foreign system that holds several cases, and does something wrong with them: several.py WHAT AT.
 
-It hands over whatever arrives, in the order of arrival. WHAT happens in batch AT, counted from 1; `alone` in none.
+It hands over whatever arrives, in the order of arrival. WHAT happens in batch AT, counted from 1; `alone` in none; or,
+where AT is the name of a message, when that message arrives, in a batch or alone.
 """
 
 import json
 import os
 import sys
 
-WHAT, AT = sys.argv[1], int(sys.argv[2])
+WHAT, MESSAGE = sys.argv[1], sys.argv[2]
+AT = int(MESSAGE) if MESSAGE.isdigit() else 0
 batches = 0
 seen = []
 answers = {}
@@ -31,6 +33,16 @@ def answer(request):
             return {"events": []}
         case "receive":
             message = request["packet"]
+            if message == MESSAGE:
+                match WHAT:
+                    case "dies":
+                        os._exit(3)
+                    case "hangs":
+                        sys.stdin.read()
+                    case "error":
+                        return {"error": f"no {message}"}
+                    case "strange":
+                        return {"events": [{"what": 1}]}
             if WHAT == "mixes" and batches:
                 seen.append(message)
                 message = seen[0]

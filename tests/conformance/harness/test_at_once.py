@@ -25,6 +25,7 @@ from thence.conformance.replay import replay as replay_module
 from thence.conformance.replay.findings import CaseOutcome
 from thence.conformance.replay.replay import Replay
 from thence.conformance.systems.os_process import OsProcess
+from thence.conformance.systems.slot import Slot
 from thence.conformance.systems.system import ExternalSystem, Limits
 from thence.dsl.find import named_protocol
 
@@ -123,9 +124,9 @@ def asked_of(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     asked: list[bytes] = []
     ask = OsProcess.ask
 
-    def noting(self: OsProcess, lines: bytes, *rest: Any) -> list[bytes]:
+    def noting(self: OsProcess, lines: bytes, *rest: Any, **named: Any) -> list[bytes]:
         asked.append(lines)
-        return ask(self, lines, *rest)
+        return ask(self, lines, *rest, **named)
 
     monkeypatch.setattr(OsProcess, "ask", noting)
     return asked
@@ -186,6 +187,16 @@ def test_a_failure_that_shows_alone_is_that_of_the_case(make: Make) -> None:
     assert any(outcome.findings for outcome in outcomes)
 
 
+@pytest.mark.parametrize("what", ["dies", "error", "strange", "hangs"])
+def test_a_failure_is_that_of_the_case_that_meets_it(make: Make, what: str) -> None:
+    """Whichever group of cases is asked, and whichever one is judged meanwhile."""
+    limits = Limits(reply_s=1.0, case_s=3.0) if what == "hangs" else Limits()
+    system = make(SEVERAL, what, "m0.4", limits=limits)
+    wanted = in_turn(system, "uniform", range(12), 12, UNORDERED)
+    assert 1 <= sum(bool(outcome.findings) for outcome in wanted) <= 3
+    assert list(run_at_once(system, UNIFORM, range(12), 12, UNORDERED)) == wanted
+
+
 def test_cases_that_a_system_mixes_up_are_findings(make: Make) -> None:
     outcomes = list(run_at_once(make(SEVERAL, "mixes", "0"), UNIFORM, range(8), 12, UNORDERED))
     assert any("phantom" in outcome.kinds or "stuck" in outcome.kinds for outcome in outcomes)
@@ -208,6 +219,52 @@ def test_after_ctrl_c_in_a_batch_no_old_answer_is_taken(make: Make, monkeypatch:
         return read(self, *given)
 
     monkeypatch.setattr(OsProcess, "_read_line", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(run_at_once(system, UNIFORM, range(10), 12, Settings()))
+    assert list(run_at_once(system, UNIFORM, range(10), 12, Settings())) == wanted
+    assert system.starts == 2
+
+
+def test_while_the_system_works_other_cases_are_judged(right: ExternalSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the first answers of each group, and those of the last cases that are left, come to be judged so."""
+    right.begin_case(Settings())
+    ask_all, answered = ExternalSystem.ask_all, Slot.answered
+    under_way, judged = [False], {False: 0, True: 0}
+
+    def asking(
+        self: ExternalSystem, requests: list[dict[str, Any]], meanwhile: Callable[[], None]
+    ) -> list[dict[str, Any]]:
+        def noted() -> None:
+            under_way[0] = True
+            meanwhile()
+            under_way[0] = False
+
+        return ask_all(self, requests, noted)
+
+    def judging(self: Slot, replies: list[dict[str, Any]]) -> list[Any]:
+        judged[under_way[0]] += 1
+        return answered(self, replies)
+
+    monkeypatch.setattr(ExternalSystem, "ask_all", asking)
+    monkeypatch.setattr(Slot, "answered", judging)
+    assert len([*run_at_once(right, UNIFORM, range(64), 12, Settings())]) == 64
+    assert judged[True] > 9 * judged[False]
+
+
+def test_after_ctrl_c_while_cases_are_judged_no_old_answer_is_taken(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system, answered = make(EXAMPLE), Slot.answered
+    wanted = in_turn(system, "uniform", range(10), 12, Settings())
+    left = iter(range(25))
+
+    def interrupted(self: Slot, replies: list[dict[str, Any]]) -> list[Any]:
+        if next(left, None) is None:
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+        return answered(self, replies)
+
+    monkeypatch.setattr(Slot, "answered", interrupted)
     with pytest.raises(KeyboardInterrupt):
         list(run_at_once(system, UNIFORM, range(10), 12, Settings()))
     assert list(run_at_once(system, UNIFORM, range(10), 12, Settings())) == wanted

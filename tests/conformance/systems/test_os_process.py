@@ -88,6 +88,30 @@ def test_one_that_does_not_read_hangs() -> None:
     process.close()
 
 
+def test_it_works_while_something_else_is_done(tmp_path: Path) -> None:
+    """Only the command's own time counts, also where its answer is more than a pipe takes."""
+    told = tmp_path / "told"
+    answers = "import sys; open(sys.argv[1], 'w').write(input()); print('x' * 1_000_000, flush=True); input()"
+    process = OsProcess([sys.executable, "-c", answers, str(told)])
+    seen: list[bool] = []
+
+    def meanwhile() -> None:
+        seen.append(eventually(told.exists))
+        time.sleep(2.1)
+
+    assert process.ask(b"one\n", 2, meanwhile=meanwhile) == [b"x" * 1_000_000]
+    assert seen == [True]
+    process.close()
+
+
+def test_one_that_gives_no_answer_meanwhile_or_afterwards_hangs() -> None:
+    process, done = OsProcess(["sleep", "600"]), []
+    with pytest.raises(SystemFailed, match=r"gives no answer in 0\.2 s"):
+        process.ask(b"one\n", 0.2, meanwhile=lambda: done.append(1))
+    assert done == [1]
+    process.close()
+
+
 def test_one_that_ends_by_itself_is_waited_for(tmp_path: Path) -> None:
     done = tmp_path / "done"
     process = OsProcess(["sh", "-c", f"cat; sleep 0.1; touch {shlex.quote(str(done))}"])

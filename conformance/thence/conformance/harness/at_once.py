@@ -67,10 +67,11 @@ def run_at_once(
             left = now[1:] + left
             continue
         with nullcontext() if replay is None else replay.held():
-            runs = [_Run(seed, Case(settings, replay)) for seed in now]
-            for number, run in enumerate(runs):
-                chosen = scheduler(Random(run.seed), settings, run.case.network, operations)
-                run.begin(Slot(number, settings, abilities), chosen)
+            runs: list[_Run] = []
+            for number, seed in enumerate(now):
+                case = Case(settings, replay)
+                chosen = scheduler(Random(seed), settings, case.network, operations)
+                runs.append(_Run(seed, case, Slot(number, settings, abilities), chosen))
             broken = _together(system, runs, enough)
             apart = apart or broken is not None
             for run, outcome in _judged(runs, broken, alone):
@@ -95,30 +96,30 @@ class _Failing:
 class _Run:
     """A case under way, then its outcome or the failure that ended it; neither, if there was enough before."""
 
-    def __init__(self, seed: int, case: Case) -> None:
+    def __init__(self, seed: int, case: Case, slot: Slot, chosen: Iterable[Operation]) -> None:
         self.seed = seed
         self.case = case
+        self.slot = slot
         self.lockstep = case.comparison.lockstep
+        self.replies: list[dict[str, Any]] = []
+        """To what was asked, before `go_on` takes them."""
         self.failure: Failure | None = None
         self.outcome: CaseOutcome | None = None
-
-    def begin(self, slot: Slot, chosen: Iterable[Operation]) -> None:
-        """Goes on until the first answer is awaited."""
-        self.slot = slot
         self._steps = self._carry_through(chosen)
-        self._go_on()
 
-    def take(self, replies: list[dict[str, Any]]) -> None:
-        """The replies to what was asked are there: goes on until the next answer is awaited."""
-        try:
-            commands = self.slot.answered(replies)
-        except (SystemFailed, SystemRaised) as failure:
-            self.failure = failure
-            return
-        self.case.resume(commands)
-        self._go_on()
+    @property
+    def is_under_way(self) -> bool:
+        return self.outcome is None and self.failure is None
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
+        """Begins, or takes the replies that are there, and goes on until the next answer is awaited."""
+        if self.slot.requests:
+            try:
+                commands = self.slot.answered(self.replies)
+            except (SystemFailed, SystemRaised) as failure:
+                self.failure = failure
+                return
+            self.case.resume(commands)
         if next(self._steps, "over") == "over":
             self.outcome = self.case.settled()
 
@@ -133,20 +134,35 @@ class _Run:
 
 
 def _together(system: ExternalSystem, runs: list[_Run], enough: Callable[[], bool]) -> Failure | None:
-    """Carries the cases through, as far as they go. Returns the failure that ended all that were under way."""
-    under_way = [run for run in runs if run.outcome is None]
-    while under_way and not enough():
-        requests = [request for run in under_way for request in run.slot.requests]
-        try:
-            replies = iter(system.ask_all(requests))
-        except SystemFailed as failure:
-            for run in under_way:
-                run.failure = failure
-            return failure
-        for run in under_way:
-            asked = len(run.slot.requests)
-            run.take([next(replies)] if asked == 1 else [*islice(replies, asked)])
-        under_way = [run for run in under_way if run.outcome is None and run.failure is None]
+    """Carries the cases through, as far as they go. Returns the failure that ended all that were under way.
+
+    The cases are two groups: while the system works on a batch of the one, the other one takes its replies.
+    """
+    half = (len(runs) + 1) // 2
+    ready, heard = runs[:half], runs[half:]
+
+    def go_on_with_heard() -> None:
+        for run in heard:
+            run.go_on()
+
+    for run in ready:
+        run.go_on()
+    ready = [run for run in ready if run.is_under_way]
+    while (ready or heard) and not enough():
+        if ready:
+            requests = [request for run in ready for request in run.slot.requests]
+            try:
+                replies = iter(system.ask_all(requests, go_on_with_heard))
+            except SystemFailed as failure:
+                for run in runs:
+                    if run.is_under_way:
+                        run.failure = failure
+                return failure
+            for run in ready:
+                run.replies = [*islice(replies, len(run.slot.requests))]
+        else:
+            go_on_with_heard()
+        ready, heard = [run for run in heard if run.is_under_way], ready
     return None
 
 

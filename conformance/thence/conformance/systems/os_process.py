@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from typing import Any, Final
@@ -116,8 +116,13 @@ class OsProcess:
         self._read_errors()
         self._printed.clear()
 
-    def ask(self, lines: bytes, limit_s: float, count: int = 1) -> list[bytes]:
+    def ask(
+        self, lines: bytes, limit_s: float, count: int = 1, meanwhile: Callable[[], None] | None = None
+    ) -> list[bytes]:
         """Writes lines, and reads as many as `count` in reply, without their ends.
+
+        `meanwhile` is called when the lines are written, while the command works on them. What time it takes does not
+        count against the command.
 
         Raises:
             SystemFailed: there are none in `limit_s` seconds; or the command has ended, or printed something before.
@@ -128,6 +133,10 @@ class OsProcess:
             if self._buffer:
                 raise self._failed("crash", f"has printed {shown(bytes(self._buffer))} before it was asked")
         self._write(lines, until, limit_s)
+        if meanwhile is not None:
+            left_s = until - time.monotonic()
+            meanwhile()
+            until = time.monotonic() + left_s
         replies = [self._read_line(until, limit_s) for _ in range(count)]
         if self._buffer:
             twice = f"answers {shown(replies[-1])}, and goes on with {shown(bytes(self._buffer))} before it is asked"

@@ -227,8 +227,10 @@ class ExternalSystem:
         alone = self.per_process or not self._abilities.react
         return 1 if alone else min(self._abilities.cases, AT_ONCE)
 
-    def ask_all(self, requests: Sequence[contract.Request]) -> list[dict[str, Any]]:
+    def ask_all(self, requests: Sequence[contract.Request], meanwhile: Callable[[], None]) -> list[dict[str, Any]]:
         """The replies to a batch of requests of several cases, as JSON objects. `begin_case` has made it ready.
+
+        `meanwhile` is called while the system works on the batch; it asks the system nothing.
 
         Raises: SystemFailed: any of them has no proper reply.
         """
@@ -237,7 +239,7 @@ class ExternalSystem:
             line = contract.line(contract.batch(requests))
             limit_s = max(self.limits.reply_s, min(self.limits.reply_s * len(requests), self.limits.case_s))
             self._budget.seconds, self._budget.bytes = limit_s, CASE_BYTES
-            return contract.read_replies(self._exchange(seat, line, limit_s, noted=False), len(requests))
+            return contract.read_replies(self._exchange(seat, line, limit_s, meanwhile), len(requests))
         except Broken as error:
             raise self._failed(seat, SystemFailed("crash", str(error))) from None
 
@@ -280,20 +282,21 @@ class ExternalSystem:
             raise self._refused(seat, abilities.error)
         return abilities
 
-    def _exchange(self, seat: _Seat, line: bytes, limit_s: float, *, noted: bool = True) -> bytes:
+    def _exchange(self, seat: _Seat, line: bytes, limit_s: float, meanwhile: Callable[[], None] | None = None) -> bytes:
+        """The reply to a line. With `meanwhile` it is a batch, which belongs to no case's transcript."""
         assert seat.process is not None, "after a failure, a case has no more requests"
-        if noted:
+        if meanwhile is None:
             self.transcript.append(line.decode().rstrip())
         begun = time.monotonic()
         try:
-            [reply] = seat.process.ask(line, limit_s)
+            [reply] = seat.process.ask(line, limit_s, meanwhile=meanwhile)
         except SystemFailed as failed:
             raise self._failed(seat, failed) from None
         except BaseException:
             # The reply to come would be taken for that to the next request.
             seat.close()
             raise
-        if noted:
+        if meanwhile is None:
             self.transcript.append(reply.decode(errors="replace"))
         self._budget.seconds -= time.monotonic() - begun
         self._budget.bytes -= len(reply)
