@@ -19,7 +19,6 @@ from thence.conformance.traces.named import Recording
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace
 
-
 _NEMESIS: Final = "nemesis"
 _EVENTS: Final = ("send", "deliver", "receive")
 _TYPES: Final = ("invoke", "ok", "fail", "info")

@@ -297,7 +297,7 @@ def _unlike(certified: CertifiedStatement, due: Sequence[tuple[str, str]]) -> It
     listed = [(each.shows, each.name) for each in certified.evidence]
     for shows, name in due:
         if (shows, name) not in listed and shows != "needed":
-            yield _MISSING.get(shows, "there is no evidence for: {shows} {name}").format(shows=shows, name=name)
+            yield _MISSING[shows].format(name=name)
     for shows, name in listed:
         if (shows, name) not in due and shows != "needed":
             yield f"it has evidence that is not due: {shows} {name}".rstrip()
