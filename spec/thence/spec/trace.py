@@ -557,6 +557,11 @@ def fault_of_conditions(header: Mapping[str, Any]) -> tuple[str, str] | None:
     return None
 
 
+def may_lose(header: Mapping[str, Any]) -> bool:
+    """Whether a header says that packets may be lost below the system."""
+    return header.get("loss") is True or header.get("channels") == "lossy"
+
+
 def _shown(fields: Mapping[str, Any], name: str) -> str:
     return _excerpt(json.dumps(fields[name])) if name in fields else "missing"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thence.conformance.replay.recordings import judged, judged_together
+from thence.conformance.replay.recordings import ReferenceProtocol, judged, judged_together
 from thence.conformance.traces.edn import read_all
 from thence.conformance.traces.reading import FORMATS, read, read_merged, written
 from thence.conformance.traces.shiviz import read_shiviz
@@ -511,3 +511,49 @@ def test_what_a_file_is_instead_of_a_recording(tmp_path: Path, text: str, said: 
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(TraceError, match=said):
         read(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"process": "1"}, "operation 2: :process is '1', and no number"),
+        ({"process": 1.0}, "operation 2: :process is '1.0', and no number"),
+        ({"process": True}, "operation 2: :process is 'True', and no number"),
+        ({"type": "OK"}, "operation 2: :type is 'OK', which is none of invoke, ok, fail, info"),
+    ],
+)
+def test_no_delivery_of_a_history_is_passed_over(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
+    """Without it, the wrong order at the other process would not show."""
+    operations: list[dict[str, Any]] = [
+        {"process": 0, "type": "invoke", "f": "send", "value": "a"},
+        {"process": 0, "type": "invoke", "f": "send", "value": "b"},
+        {"process": 1, "type": "ok", "f": "deliver", "value": "b"},
+        {"process": "nemesis", "type": "info", "f": "start", "value": None},
+        {"process": 1, "type": "ok", "f": "deliver", "value": "a"},
+    ]
+    (tmp_path / "history.json").write_text(json.dumps(operations))
+    assert not judge(read(tmp_path / "history.json").execution).causal
+    operations[2] |= changed
+    (tmp_path / "history.json").write_text(json.dumps(operations))
+    with pytest.raises(TraceError, match=said):
+        read(tmp_path / "history.json")
+    del operations[2]["type"]
+    (tmp_path / "history.json").write_text(json.dumps(operations))
+    with pytest.raises(TraceError, match="operation 2: it is no map"):
+        read(tmp_path / "history.json", "jepsen")
+
+
+@pytest.mark.parametrize(
+    ("header", "verdict"),
+    [
+        ({"channels": "lossy"}, Verdict.TESTED),
+        ({"loss": True}, Verdict.TESTED),
+        ({"channels": "lossy", "loss": False}, Verdict.TESTED),
+        ({"channels": "reordering"}, Verdict.REFUTED),
+        ({"loss": False}, Verdict.REFUTED),
+    ],
+)
+def test_nobody_is_blamed_for_what_the_network_loses(tmp_path: Path, header: dict[str, Any], verdict: Verdict) -> None:
+    events = (Send(0, "a", (1,)), Send(0, "b", (1,)), Deliver(1, "a"))
+    write_trace(tmp_path / "run.ndjson", Trace(Execution(2, events), header))
+    assert judged(str(tmp_path / "run.ndjson"), against=ReferenceProtocol("rst")).verdict is verdict

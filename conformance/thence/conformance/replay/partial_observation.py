@@ -22,6 +22,7 @@ from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.spec.diagram import Highlight
 from thence.spec.events import Deliver, Event, Execution, Receive, Send, message_of
+from thence.spec.trace import may_lose
 
 Verdict = Literal["conforming", "nonconforming", "unknown"]
 
@@ -106,7 +107,7 @@ class PartialObservationReplay:
         return Conditions(
             reordering=network.reordering or channels in ("reordering", "lossy"),
             duplicating=network.duplicating or repeated,
-            lossy=network.lossy or said.get("loss") is True or channels == "lossy",
+            lossy=network.lossy or may_lose(said),
             ordered=ordered,
         )
 

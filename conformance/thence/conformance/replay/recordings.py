@@ -19,7 +19,7 @@ from thence.dsl.find import named_protocol
 from thence.spec.diagram import draw_svg, draw_text, highlight_of, in_view
 from thence.spec.events import Input
 from thence.spec.judgement import Judgement, judge, why_no_verdict
-from thence.spec.trace import Trace, TraceError
+from thence.spec.trace import Trace, TraceError, may_lose
 from thence.spec.verdict import Level, Result, Verdict
 
 _SAID: Final = {"conforming": "as", "nonconforming": "not as", "unknown": "unknown whether as"}
@@ -159,7 +159,7 @@ def breaks(protocol: ir.Protocol, judgement: Judgement, header: Mapping[str, Any
     """Whether the recording breaks a promise of the protocol. On a network that loses more than the protocol's may, the
     protocol does not promise that messages come."""
     promised = {*protocol.properties, *protocol.eventually} or {"causal", "delivered"}
-    lost = header.get("loss") is True and not protocol.network.lossy
+    lost = may_lose(header) and not protocol.network.lossy
     return (
         judgement.duplicate
         or bool(judgement.phantoms)

@@ -6,17 +6,22 @@
 
 A send counts from its invocation, unless it failed; one whose end is not known (`:info`, or none at all) is believed
 only if it arrived or was delivered. An arrival without `:from` is from the sender of its message. A delivery counts
-when it is `:ok`. Other operations, and the nemesis, are passed over.
+when it is `:ok`. Other operations, and the nemesis, are passed over; what is no operation is refused, since it might be
+a delivery.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from thence.conformance.traces.named import Recording
 from thence.spec.logs import LogError
 from thence.spec.trace import Trace
+
+_NEMESIS: Final = "nemesis"
+_EVENTS: Final = ("send", "deliver", "receive")
+_TYPES: Final = ("invoke", "ok", "fail", "info")
 
 
 def is_jepsen(value: object) -> bool:
@@ -26,9 +31,7 @@ def is_jepsen(value: object) -> bool:
 
 def read_jepsen(operations: Sequence[Any]) -> Trace:
     """The execution of the history. Raises LogError with the operation that is at fault."""
-    client = [
-        (number, each) for number, each in enumerate(operations) if is_jepsen(each) and type(each["process"]) is int
-    ]
+    client = [(number, each) for number, each in enumerate(operations) if _of_client(number, each)]
     if not client:
         raise LogError("there is no operation of a client process in it")
     happened = _sends(client)
@@ -50,6 +53,20 @@ def read_jepsen(operations: Sequence[Any]) -> Trace:
             case _:
                 pass
     return recording.trace({"source": "Jepsen"})
+
+
+def _of_client(number: int, operation: Any) -> bool:
+    """Whether it is an operation of a client, and not of the nemesis. Raises LogError: it is none of a history."""
+    if not is_jepsen(operation):
+        raise LogError(f"operation {number}: it is no map with :process, :type and :f")
+    process, event, type_ = operation["process"], operation["f"], operation["type"]
+    if process == _NEMESIS:
+        return False
+    if type(process) is not int:
+        raise LogError(f"operation {number}: :process is {str(process)[:40]!r}, and no number; nor is it the nemesis")
+    if event in _EVENTS and type_ not in _TYPES:
+        raise LogError(f"operation {number}: :type is {str(type_)[:40]!r}, which is none of {', '.join(_TYPES)}")
+    return True
 
 
 def _sends(client: Sequence[tuple[int, Mapping[str, Any]]]) -> set[int]:

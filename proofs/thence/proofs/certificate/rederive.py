@@ -106,12 +106,13 @@ def rederive(reading: Reading, statuses: Mapping[str, Mapping[str, str]], option
         return Derivation({statement.key: Difference((unreadable,)) for statement in manifest.statements})
     names = _names(specification, manifest)
     budget = Budget()
+    all_decided = all("unsat" in each.values() for each in statuses.values())
     with SolverPool(options.workers, RecheckedAnswers(statuses)) as pool:
         session = ProofSession(pool, options)
         proofs = tuple(proofs_by(pool, specification, names, options)) if names else ()
         by_key = {_key(proof): proof for proof in (*proofs, *by_its_link(specification.links, proofs))}
         found = {
-            each.key: _Derived(specification, reading, session, budget).found(each, by_key.get(each.key))
+            each.key: _Derived(specification, reading, session, budget, all_decided).found(each, by_key.get(each.key))
             for each in manifest.statements
         }
     differences = {key: each.difference for key, each in found.items()}
@@ -180,12 +181,16 @@ def _names(specification: ir.Specification, manifest: Manifest) -> tuple[str, ..
 
 @dataclass(frozen=True, slots=True)
 class _Derived:
-    """Statements derived one by one. The evidence of all of them shares a budget."""
+    """Statements derived one by one. The evidence of all of them shares a budget.
+
+    `all_decided`: no obligation of the certificate is left open here. Otherwise less may be proved, from less.
+    """
 
     specification: ir.Specification
     reading: Reading
     session: ProofSession
     budget: Budget
+    all_decided: bool
 
     def found(self, certified: CertifiedStatement, proof: Proof | None) -> _Found:
         subject = subject_of(self.specification, certified.kind, certified.subject, certified.name)
@@ -217,7 +222,8 @@ class _Derived:
                 faults.append(f"by its source it is {derived.verdict.value}")
             due = tuple((each.shows, each.name) for each in evidence_of(derived))
             different = tuple(self._obligation_faults(certified, derived))
-            if certified.name.endswith(WITHOUT_DEADLOCK) or starving_transition(subject.name) is not None:
+            by_stages = certified.name.endswith(WITHOUT_DEADLOCK) or starving_transition(subject.name) is not None
+            if by_stages or not self.all_decided:
                 # The stages of such a proof are looked for within short time limits, and others may do as well.
                 undecided.extend(f"another proof is found here: {each}" for each in different)
             else:
@@ -285,12 +291,13 @@ class _Derived:
 def _unlike(certified: CertifiedStatement, due: Sequence[tuple[str, str]]) -> Iterator[str]:
     """How the listed evidence differs from the due one.
 
-    Evidence that an assumption is needed may be there though the prover does not find it here: it speaks for itself.
+    Evidence that an assumption is needed is looked for within short time limits. It may be there though the prover does
+    not find it here: it speaks for itself. Without it the certificate does not say that the assumption is needed.
     """
     listed = [(each.shows, each.name) for each in certified.evidence]
     for shows, name in due:
-        if (shows, name) not in listed:
-            yield _MISSING.get(shows, "there is no evidence for: {shows} {name}").format(shows=shows, name=name)
+        if (shows, name) not in listed and shows != "needed":
+            yield _MISSING[shows].format(name=name)
     for shows, name in listed:
         if (shows, name) not in due and shows != "needed":
             yield f"it has evidence that is not due: {shows} {name}".rstrip()

@@ -7,7 +7,7 @@ proofs that come out when the sources are proved again with the certificate's ob
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from thence.dsl import ir
@@ -20,7 +20,6 @@ from thence.proofs.certificate.ids.link_id import carried_id, invariant_id, link
 from thence.proofs.certificate.ids.statement_id import machine_statement_id, theorem_id
 from thence.proofs.certificate.manifest import LIMITS, Key, Shows
 from thence.proofs.logic.formula import free_locals
-from thence.proofs.logic.obligation import Obligation
 from thence.proofs.logic.smt import smt_text
 from thence.proofs.machine.prover import statement_formula, statements, stating
 from thence.proofs.machine.steps.prover import WITNESS, step_statements
@@ -181,7 +180,7 @@ def statement_of(specification: ir.Specification, proof: Proof) -> Statement | N
         assessment.verdict,
         subject.says,
         subject.id,
-        tuple(dict.fromkeys(smt_text(essential(each.obligation)) for each in assessment.discharges)),
+        tuple(dict.fromkeys(smt_text(each.obligation.essential) for each in assessment.discharges)),
         assessment.models,
         assessment.runs,
         subject.rests_on,
@@ -237,14 +236,6 @@ def _carried(specification: ir.Specification, protocol: str, name: str) -> Subje
         return None
     machine = next(each for each in specification.machines if each.name == link.machine.name)
     return Subject(None, stating(machine, expected_names(machine.expects)), name, link)
-
-
-def essential(obligation: Obligation) -> Obligation:
-    """The obligation; where its goal is one of the hypotheses, with that hypothesis alone."""
-    if not obligation.by_frame:
-        return obligation
-    same = next(each for each in obligation.hypotheses if each.body == obligation.goal.body)
-    return replace(obligation, hypotheses=(same,))
 
 
 def obligations_of(statements: Iterable[Statement]) -> tuple[str, ...]:

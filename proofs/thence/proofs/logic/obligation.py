@@ -45,6 +45,14 @@ class Obligation:
         """What the goal claims, whatever the step. Obligations with the same claim are kin, see NOTE(kin)."""
         return self.about or self.goal.name
 
+    @property
+    def essential(self) -> Obligation:
+        """The obligation; where its goal is one of the hypotheses, with that hypothesis alone."""
+        if not self.by_frame:
+            return self
+        same = next(each for each in self.hypotheses if each.body == self.goal.body)
+        return replace(self, hypotheses=(same,))
+
     def with_only(self, positions: Iterable[int]) -> Obligation:
         """The obligation with the hypotheses in these positions alone."""
         return replace(self, hypotheses=tuple([self.hypotheses[at] for at in positions]))

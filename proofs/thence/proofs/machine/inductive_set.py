@@ -2,6 +2,9 @@
 
 Soundness: a conjunct is proved only as a member of such a set. Conjuncts that some transition does not keep are
 removed, and the others are tried again, until all that are left are kept (the Houdini algorithm).
+
+NOTE(set as certified): a conjunct that falls for lack of time may be proved elsewhere, and then another set is found.
+So where a certificate is checked again, the search begins with its set: the conjuncts that it has obligations of.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from dataclasses import dataclass, replace
 from thence.dsl import ir
 from thence.proofs.logic.countermodel import Counterexample
 from thence.proofs.logic.formula import Unsupported
+from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.counterexample import induction_counterexample
 from thence.proofs.machine.history import plausible
 from thence.proofs.machine.obligations import Conjunct, Preservation, conjuncts, consequence, preservations
@@ -56,10 +60,8 @@ def inductive_set(session: ProofSession, machine: ir.Machine) -> InductiveSet:
 
     Raises: Unsupported; CrossCheckError where a counterexample is not confirmed by computing the step.
     """
-    candidates = conjuncts(machine)
-    implied = _consequences(session, machine, candidates)
+    candidates, implied, fallen = _at_first(session, machine)
     members = tuple(conjunct for conjunct in candidates if conjunct.name not in implied)
-    fallen: dict[str, Fall] = {}
     while True:
         known = tuple(conjunct for conjunct in candidates if conjunct.name not in fallen)
         obligations = preservations(machine, members, known)
@@ -84,11 +86,37 @@ def proved_conjuncts(machine: ir.Machine, found: InductiveSet) -> tuple[Conjunct
     return tuple(each for each in conjuncts(machine) if each.name in found.members or each.name in found.consequences)
 
 
-def _consequences(session: ProofSession, machine: ir.Machine, candidates: Sequence[Conjunct]) -> dict[str, Discharge]:
-    """The properties that follow from the facts about the history and the invariants in any state."""
+def _at_first(
+    session: ProofSession, machine: ir.Machine
+) -> tuple[tuple[Conjunct, ...], dict[str, Discharge], dict[str, Fall]]:
+    """The candidates, those of them that follow from the others, and the conjuncts that are no candidates."""
+    everything = conjuncts(machine)
+    if not session.as_certified:
+        return everything, _consequences(session, stated_consequences(machine, everything)), {}
+    starts = {each.conjunct.name: each.obligation for each in preservations(machine, everything, ()) if not each.action}
+    members = tuple(each for each in everything if session.certifies(starts[each.name]))
+    stated = stated_consequences(machine, (*members, *(each for each in everything if each.origin == "property")))
+    wanted = {name: claim for name, claim in stated.items() if session.certifies(claim)}
+    shown = zip(wanted, session.discharge(tuple(wanted.values()), look_for_models=False), strict=True)
+    implied = {name: found for name, found in shown if found.proved}
+    names = {*(each.name for each in members), *implied}
+    fallen = {
+        name: Fall(f"{start.name}: the certificate has no proof of it", None, ())
+        for name, start in starts.items()
+        if name not in names
+    }
+    return tuple(each for each in everything if each.name in names), implied, fallen
+
+
+def stated_consequences(machine: ir.Machine, candidates: Sequence[Conjunct]) -> dict[str, Obligation]:
+    """That the properties follow from the facts about the history and the invariants in any state, by name."""
     base = tuple(conjunct for conjunct in candidates if conjunct.origin != "property")
     properties = [conjunct for conjunct in candidates if conjunct.origin == "property"]
-    stated = {conjunct.name: consequence(machine, conjunct, base) for conjunct in properties}
+    return {conjunct.name: consequence(machine, conjunct, base) for conjunct in properties}
+
+
+def _consequences(session: ProofSession, stated: Mapping[str, Obligation]) -> dict[str, Discharge]:
+    """Those of the properties that are proved to follow."""
     quick = session.with_one_solver().within(LITTLE_MS)
     asked = quick.discharge(tuple(stated.values()), look_for_models=False)
     hopeless = {name for name, first in zip(stated, asked, strict=True) if first.satisfiable}

@@ -6,11 +6,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from thence.proofs.logic.obligation import Obligation
+from thence.proofs.logic.smt import smt_text
 from thence.proofs.solving.cores import Core, cores_of
 from thence.proofs.solving.discharge import Discharge, Note, Options, countermodel, discharge_all
 from thence.proofs.solving.finite_models import SIZES, Model, Outcome, Problem, find_model
+from thence.proofs.solving.solver import Check, SolverPool
 from thence.proofs.solving.solver import Core as CoreAsked
-from thence.proofs.solving.solver import SolverPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,20 @@ class ProofSession:
     def with_one_solver(self) -> ProofSession:
         """The session with the first of its solvers alone."""
         return replace(self, options=replace(self.options, solvers=self.options.solvers[:1]))
+
+    @property
+    def as_certified(self) -> bool:
+        """Whether a certificate is checked again, see NOTE(as certified): it says by which way something is proved."""
+        return self.pool.memory is not None and self.pool.memory.complete
+
+    def certifies(self, claim: Obligation) -> bool:
+        """Whether the certificate that is checked again has the claim, by this name; whether it is proved or not.
+
+        Raises: Unsupported for a claim that has no text.
+        """
+        memory, options, text = self.pool.memory, self.options, smt_text(claim.essential)
+        asked = (Check.within(solver, text, options.timeout_ms, options.seed) for solver in options.solvers)
+        return memory is not None and any(memory.recall(each) is not None for each in asked)
 
     def discharge(
         self,

@@ -72,7 +72,7 @@ def _false_somewhere(session: ProofSession, obligation: Obligation) -> bool:
 
 def attempt(session: ProofSession, limit_ms: int, *, look_for_models: bool = False) -> Shows:
     """Whether the first solver proves claims within the limit; or a certificate has them, see NOTE(as certified)."""
-    if session.pool.memory is not None and session.pool.memory.complete:
+    if session.as_certified:
         return partial(_certified, session)
     return partial(all_proved, session.silent().within(limit_ms).with_one_solver(), look_for_models=look_for_models)
 
