@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from thence.proofs.solving import solver
 from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, Stage, StagedSearch, Worker
 from thence.proofs.solving.solver_worker import SMALL
+from thence.proofs.solving.worker_process import WorkerProcess
 
 
 def pigeons(holes: int) -> str:
@@ -94,6 +96,27 @@ def test_the_time_limit_is_kept_by_killing(monkeypatch: pytest.MonkeyPatch) -> N
         assert "killed" in answer.reason
         monkeypatch.setattr(solver, "GRACE_MS", 2_000)
         assert worker.ask(Check("z3", "(check-sat)", 5_000, 0)).status == "sat"
+    finally:
+        worker.close()
+
+
+SLOW = """
+import runpy, time
+time.sleep(2.5)
+runpy.run_module("thence.proofs.solving.solver_worker", run_name="__main__")
+"""
+
+
+def test_to_start_takes_no_time_of_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a process takes longer to start than a short question has."""
+    (tmp_path / "slow_solver_worker.py").write_text(SLOW, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(solver, "WorkerProcess", lambda _module: WorkerProcess("slow_solver_worker"))
+    monkeypatch.setattr(solver, "GRACE_MS", 0)
+    worker = Worker()
+    try:
+        assert worker.ask(Check("z3", "(check-sat)", 2_000, 0)).status == "sat"
+        assert worker.ask(Check("cvc5", "(set-logic ALL)(check-sat)", 2_000, 0)).status == "sat"
     finally:
         worker.close()
 
