@@ -85,6 +85,14 @@ def test_what_was_decided_within_other_limits_is_not_asked_again() -> None:
         assert own.ask(Check.within("z3", HARD, 60, 0)).status == "unknown" and own.solved == 4
 
 
+def test_what_was_decided_later_within_a_larger_limit_is_not_unknown_any_more() -> None:
+    with SolverPool(1) as own:
+        short, long = (Check("z3", pigeons(5), 60_000, 0, effort=effort) for effort in (100, 100_000_000))
+        assert own.ask(short).status == "unknown"
+        assert own.ask(long).status == "unsat"
+        assert own.ask(short).status == "unsat" and own.solved == 2
+
+
 def test_the_time_limit_is_kept_by_killing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "GRACE_MS", -1_400)
     worker = Worker()

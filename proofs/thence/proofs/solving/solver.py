@@ -369,10 +369,11 @@ class SolverPool:
         self.recalled += known is not None
         if known is None and not anew:
             known = self._answered.get(key)
-            if known is None and isinstance(request, Check):
-                known = self._decided.get(question_digest(request))
-                if known is not None and self.memory is not None:
-                    self.memory.keep(request, known)
+            if (known is None or known.status == "unknown") and isinstance(request, Check):
+                decided = self._decided.get(question_digest(request))
+                if decided is not None and self.memory is not None:
+                    self.memory.keep(request, decided)
+                known = decided or known
         if known is None:
             self.solved += 1
             return self._threads.submit(self._serve, request, key)
