@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
-import pytest
-
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE
-from thence.proofs.logic import smt
 from thence.proofs.logic.formula import forall, holds, local
 from thence.proofs.logic.obligation import Obligation, Signature
-from thence.proofs.logic.smt_formula import SmtFormula, smt_formula
 from thence.proofs.logic.structure import Structure
-from thence.proofs.solving import discharge
 from thence.proofs.solving.discharge import Discharge, Options, discharge_all, level_of, solver_facts
 from thence.proofs.solving.finite_models import Model
 from thence.proofs.solving.solver import PATIENCE, Answer, Check, SolverPool
@@ -93,7 +88,6 @@ class Told:
     memory = None
 
     def __init__(self, answer_to: Callable[[Check], Answer]) -> None:
-        self.computed: dict[Hashable, object] = {}
         self.asked: list[Check] = []
         self._answer_to = answer_to
 
@@ -115,24 +109,6 @@ def test_the_core_of_one_proof_is_proved_by_the_other_solver_itself(pool: Solver
     (done,) = discharge_all(cast(SolverPool, Told(answered)), (TWO,), Options())
     assert done.provers == 2 and level_of((done,)) is Level.L3
     assert len(real.asked) == 1
-
-
-def test_formulas_are_written_once_for_all_statements_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[ir.Expr] = []
-
-    def writing(formula: ir.Expr) -> SmtFormula:
-        written.append(formula)
-        return smt_formula(formula)
-
-    monkeypatch.setattr(smt, "smt_formula", writing)
-    told = Told(lambda check: Answer("unsat", "", 0.0))
-    other = replace(VALID, hypotheses=(ONE_GOT, *VALID.hypotheses), name="another one")
-    for obligation in (VALID, other, VALID):
-        assert discharge_all(cast(SolverPool, told), (obligation,), Options())[0].proved
-    assert written == [ALL_SENT.body, ONE_SENT.body, ONE_GOT.body]
-    monkeypatch.setattr(discharge, "_MOST_WRITTEN", 2)
-    discharge_all(cast(SolverPool, told), (VALID,), Options())
-    assert written[3:] == [ALL_SENT.body, ONE_SENT.body]
 
 
 def test_a_core_that_one_seed_does_not_give_is_asked_for_with_others(pool: SolverPool) -> None:

@@ -57,9 +57,6 @@ _CORE_SEEDS = 4
 _LONGER_MS = 2_000
 """Time limit of the other solvers for what one proved, before they are given all the time there is."""
 
-_MOST_WRITTEN = 20_000
-"""Once more formulas than this were written, what was written is forgotten."""
-
 _SMALL_SIZES = STEP_SIZES[:6]
 """Universes with one or two messages: most obligations that are false are false in one of them."""
 
@@ -284,14 +281,6 @@ def discharge_all(
     )
 
 
-def _written_for(pool: SolverPool) -> Written:
-    """What was written of formulas for questions to this pool: statements of a machine share most of them."""
-    found = pool.computed.get("written")
-    if not isinstance(found, Written) or len(found.formulas) > _MOST_WRITTEN:
-        found = pool.computed["written"] = Written()
-    return found
-
-
 class _Work:
     """The obligations that need a solver, by position, with the answers so far."""
 
@@ -303,7 +292,7 @@ class _Work:
         self._options = options
         self._note = note
         self._done: set[int] = set()
-        self._written = _written_for(pool)
+        self._written = Written()
         self._cores: dict[int, tuple[str, ...]] = {}
         self._tried: dict[tuple[int, tuple[int, ...]], int] = {}  # the limit on a question about some hypotheses
         self._making: dict[int, tuple[ir.NamedFormula, bool]] = {}
