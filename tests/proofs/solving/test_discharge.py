@@ -111,6 +111,21 @@ def test_the_core_of_one_proof_is_proved_by_the_other_solver_itself(pool: Solver
     assert len(real.asked) == 1
 
 
+def test_a_core_that_one_seed_does_not_give_is_asked_for_with_others(pool: SolverPool) -> None:
+    """Z3 proves the whole, and knows its core with the third seed only; cvc5 proves nothing but the core."""
+
+    def answered(check: Check) -> Answer:
+        if check.solver == "z3" and check.core and check.seed < 2:
+            return Answer("unknown", "", 0.0)
+        return Answer("unknown", "", 0.0) if check.text.count("f1 ") > 1 and not check.core else pool.ask(check)
+
+    told = Told(lambda check: Answer("unsat", "", 0.0) if check.solver == "z3" and not check.core else answered(check))
+    (done,) = discharge_all(cast(SolverPool, told), (TWO,), Options(), look_for_models=False)
+    assert done.provers == 2 and level_of((done,)) is Level.L3
+    for_core = [check for check in told.asked if check.core]
+    assert [check.seed for check in for_core if check.seed] == [1, 2]
+
+
 def test_a_core_that_is_not_enough_proves_nothing(pool: SolverPool) -> None:
     """The first solver lies about the core: the other one finds a model, and is asked about the whole obligation."""
 

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from thence.proofs.solving import solver
 from thence.proofs.solving.solver import Answer, Check, SolverName, SolverPool, Stage, StagedSearch, Worker
 from thence.proofs.solving.solver_worker import SMALL
+from thence.proofs.solving.worker_process import WorkerProcess
 
 
 def pigeons(holes: int) -> str:
@@ -83,6 +85,14 @@ def test_what_was_decided_within_other_limits_is_not_asked_again() -> None:
         assert own.ask(Check.within("z3", HARD, 60, 0)).status == "unknown" and own.solved == 4
 
 
+def test_what_was_decided_later_within_a_larger_limit_is_not_unknown_any_more() -> None:
+    with SolverPool(1) as own:
+        short, long = (Check("z3", pigeons(5), 60_000, 0, effort=effort) for effort in (100, 100_000_000))
+        assert own.ask(short).status == "unknown"
+        assert own.ask(long).status == "unsat"
+        assert own.ask(short).status == "unsat" and own.solved == 2
+
+
 def test_the_time_limit_is_kept_by_killing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "GRACE_MS", -1_400)
     worker = Worker()
@@ -94,6 +104,27 @@ def test_the_time_limit_is_kept_by_killing(monkeypatch: pytest.MonkeyPatch) -> N
         assert "killed" in answer.reason
         monkeypatch.setattr(solver, "GRACE_MS", 2_000)
         assert worker.ask(Check("z3", "(check-sat)", 5_000, 0)).status == "sat"
+    finally:
+        worker.close()
+
+
+SLOW = """
+import runpy, time
+time.sleep(2.5)
+runpy.run_module("thence.proofs.solving.solver_worker", run_name="__main__")
+"""
+
+
+def test_to_start_takes_no_time_of_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a process takes longer to start than a short question has."""
+    (tmp_path / "slow_solver_worker.py").write_text(SLOW, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(solver, "WorkerProcess", lambda _module: WorkerProcess("slow_solver_worker"))
+    monkeypatch.setattr(solver, "GRACE_MS", 0)
+    worker = Worker()
+    try:
+        assert worker.ask(Check("z3", "(check-sat)", 2_000, 0)).status == "sat"
+        assert worker.ask(Check("cvc5", "(set-logic ALL)(check-sat)", 2_000, 0)).status == "sat"
     finally:
         worker.close()
 

@@ -51,6 +51,9 @@ _LATER = (Choice(0.5, 3, 250), Choice(0.2, 3, 150))
 _KIN_MS = 75
 """Time limit of the first solver for the hypotheses that were enough for the same claim in other steps."""
 
+_CORE_SEEDS = 4
+"""With so many seeds the core of a proof is asked for."""
+
 _LONGER_MS = 2_000
 """Time limit of the other solvers for what one proved, before they are given all the time there is."""
 
@@ -419,13 +422,19 @@ class _Work:
             self._take(number, solver, answer)
 
     def _find_cores(self, numbers: Sequence[int]) -> None:
-        """Asks for the core of each proof, where another solver is open about the obligation."""
+        """Asks for the core of each proof, where another solver is open about the obligation. Hypotheses with names
+        lead a solver another way, which may be too long: then it is asked with other seeds. See NOTE(core).
+        """
         split = [number for number in numbers if self.proves(number) and self._open(number)]
-        asked = [(number, self._prover(number)) for number in split if number not in self._cores]
         limit_ms = min(QUICK_MS, self._options.timeout_ms)
-        requests = [self._whole(number, prover, limit_ms, "first") for number, prover in asked]
-        for number, _, answer in self._answered(asked, requests):
-            self._cores[number] = answer.core
+        for seed in range(self._options.seed, self._options.seed + _CORE_SEEDS):
+            asked = [(number, self._prover(number)) for number in split if number not in self._cores]
+            wholes = [self._whole(number, prover, limit_ms, "first") for number, prover in asked]
+            for number, _, answer in self._answered(asked, [replace(whole, seed=seed) for whole in wholes]):
+                if answer.status == "unsat":
+                    self._cores[number] = answer.core
+        for number in split:
+            self._cores.setdefault(number, ())
 
     def _ask_about_cores(self, numbers: Sequence[int], limit_ms: int) -> None:
         """Asks solvers that are open about what another one proved about the core of its proof, where it is known."""

@@ -30,6 +30,10 @@ def solver_version(solver: SolverName) -> str:
     return version({"z3": "z3-solver", "cvc5": "cvc5"}[solver])
 
 
+START_S = 60.0
+"""So long a solver process may take to start, and to load a solver, by the clock. On a busy machine a second is not
+enough, and a process that is killed for it is started again in vain."""
+
 GRACE_MS = 2_000
 """How long after its own time limit a solver process may still answer before it is killed."""
 
@@ -203,6 +207,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._process: WorkerProcess | None = None
+        self._loaded: set[SolverName] = set()
         self._starting = Lock()
         self._killed = False
         self._of_others_s = 0.0
@@ -214,12 +219,16 @@ class Worker:
         return self._of_others_s + (0.0 if process is None else process.processor_s)
 
     def ask(self, request: SolverRequest) -> Answer:
-        """The answer, or `unknown` once the deadline is over or the process has died."""
+        """The answer, or `unknown` once the deadline is over or the process has died. To start takes no time of it."""
         started = time.monotonic()
         process = self._started()
         if process is None:
             return Answer("unknown", "the pool of solvers is closed", 0.0, lost=True)
+        solver: SolverName = request.solver if isinstance(request, Check) else "z3"
         try:
+            if solver not in self._loaded:
+                process.ask({"load": solver}, START_S)
+                self._loaded.add(solver)
             reply = process.ask(request.to_json(), (request.timeout_ms + GRACE_MS) / 1000)
         except WorkerDied as lost:
             reason = str(lost)
@@ -239,6 +248,7 @@ class Worker:
                 return None
             if self._process is None or self._process.poll() is not None:
                 self.close()
+                self._loaded.clear()
                 self._process = WorkerProcess("thence.proofs.solving.solver_worker")
             return self._process
 
@@ -359,10 +369,11 @@ class SolverPool:
         self.recalled += known is not None
         if known is None and not anew:
             known = self._answered.get(key)
-            if known is None and isinstance(request, Check):
-                known = self._decided.get(question_digest(request))
-                if known is not None and self.memory is not None:
-                    self.memory.keep(request, known)
+            if (known is None or known.status == "unknown") and isinstance(request, Check):
+                decided = self._decided.get(question_digest(request))
+                if decided is not None and self.memory is not None:
+                    self.memory.keep(request, decided)
+                known = decided or known
         if known is None:
             self.solved += 1
             return self._threads.submit(self._serve, request, key)

@@ -1,6 +1,7 @@
 """A solver process: reads one JSON request a line, writes one JSON answer a line. Nothing else imports a solver.
 
-Two kinds of request, both with `id`, `seed` and `timeout_ms`:
+`{"id", "load": "z3" | "cvc5"}` loads a solver, which takes a while on a busy machine, and is answered with the `id`.
+Two other kinds of request, both with `id`, `seed` and `timeout_ms`:
 
 - `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": "first" | "small"`, an `unsat`
   comes with the names of assertions that are enough for it: those of the proof, or as few as some effort finds. With
@@ -309,10 +310,12 @@ def _values(model: Any, constants: dict[str, Any]) -> dict[str, int | bool]:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to one request, with its `id`. A solver's own error is an `unknown` with the reason."""
     try:
+        if "load" in request:
+            import_module(request["load"])
+            return {"id": request["id"]}
         if "stages" in request:
             return {"id": request["id"], **search(request)}
         check = {"z3": check_with_z3, "cvc5": check_with_cvc5}[request["solver"]]
-        import_module(request["solver"])  # not part of the time that the question takes
         core = request.get("core", "")
         started = time.monotonic()
         effort = request.get("effort")
