@@ -119,9 +119,9 @@ def _sources(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Apply]:
     if _only_grows(needed.symbol, machine):
         first, *others = [each.known() for each in _makers(needed, machine)]
         for part in first:
-            if isinstance(part, ir.Apply) and _only_grows(part.symbol, machine):
-                if all(part in other for other in others):
-                    yield part
+            is_shared = all(part in other for other in others)
+            if is_shared and isinstance(part, ir.Apply) and _only_grows(part.symbol, machine):
+                yield part
 
 
 def _only_grows(relation: str, machine: ir.Machine) -> bool:
@@ -354,8 +354,9 @@ def _lacking(maker: _Maker, machine: ir.Machine) -> Iterator[ir.Expr]:
 def _passed(maker: _Maker, machine: ir.Machine) -> Iterator[ir.Expr]:
     """The orders of places in an ordered sort that forbid a transition."""
     for part in maker.known():
-        if isinstance(part, ir.Comparison) and part.operator in ("<", "<=") and part.left.type != NAT:
-            if symbols_of(part) & _changed(machine) and is_ordered(part.left.type, machine.ordered):
+        if isinstance(part, ir.Comparison) and part.operator in ("<", "<="):
+            is_changing = bool(symbols_of(part) & _changed(machine))
+            if is_changing and part.left.type != NAT and is_ordered(part.left.type, machine.ordered):
                 turned: Literal["<", "<="] = "<" if part.operator == "<=" else "<="
                 yield ir.Comparison(BOOL, turned, part.right, part.left)
 
