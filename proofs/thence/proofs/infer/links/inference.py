@@ -75,6 +75,10 @@ SOON_MS = 1_000
 """Time limit for a question about a form of what was found that is not the last one, and about what is open."""
 
 
+SHOWN_S = 10.0
+"""So much processor time is taken, at most, to show what the invariants exclude."""
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """An invariant that was found, its text, and what goes wrong without it, in words."""
@@ -492,7 +496,8 @@ class _Search:
         """What is proved, with what goes wrong without each invariant; nothing of those for which time is missing."""
         known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
         link, shown = self._with(found.conjuncts), list(found.conjuncts)
-        with suppress(OutOfTime):
+        self.budget.seconds = min(self.budget.seconds, self.budget.spent + SHOWN_S)
+        with suppress(OutOfTime, Unsupported):
             for at, each in enumerate(found.conjuncts):
                 self.note("what each invariant excludes")
                 shown[at] = replace(each, without=wrong_without(self.session, link, known, each.formula.name))
