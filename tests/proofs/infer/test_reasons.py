@@ -13,11 +13,14 @@ from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.goals import about_states, hidden
+from thence.proofs.infer.inference import Limits, infer
 from thence.proofs.infer.reasons import along_an_order, come_first, lost_instead, reasons_of
 from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.structure import Structure, tuples
 from thence.proofs.machine.transitions import actions, initial, step, symbols
-from thence.proofs.prove import prove_specification
+from thence.proofs.prove import prove_specification, solver_pool
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
 
 
@@ -114,6 +117,66 @@ def test_what_no_transition_does_any_more(specify: Callable[[str], ir.Specificat
     text = (library()[0].parent / "benchmarks" / "echo_broadcast.thence").read_text().split("  invariant ")[0]
     results = prove_specification(specify(f"{text}  stable lost(v: value): {NO_ECHO}\n"))
     assert [each.verdict for each in results if each.name == "lost"] == [Verdict.PROVED]
+
+
+HEARD = """
+machine heard_votes:
+  delivery off
+  sort node, quorum, value
+  constant relation honest(n: node)
+  constant relation member(n: node, q: quorum)
+  constant function input(n: node): value
+  relation voted(n: node, v: value)
+  relation heard(n: node, m: node, v: value)
+  relation decided(n: node, v: value)
+  axiom common: forall q, r. exists n. member(n, q) and member(n, r) and honest(n)
+  transition vote(n: node):
+    require honest(n)
+    forall v: voted(n, v) := voted(n, v) or v = input(n)
+  transition lie(n: node, v: value):
+    require not honest(n)
+    voted(n, v) := true
+  transition hear(n: node, m: node, v: value):
+    require voted(m, v)
+    heard(n, m, v) := true
+  transition decide(n: node, v: value, q: quorum):
+    require forall m. member(m, q) implies heard(n, m, v)
+    decided(n, v) := true
+  invariant agreement: forall n, m, v, w. decided(n, v) and decided(m, w) implies v = w
+"""
+TOLD = "exists q. forall m. member(m, q) implies voted(m, v)"
+"""The votes that the decision needs, without who heard them."""
+
+OTHERWISE = "forall q. exists m. member(m, q) and not voted(m, v) and (honest(m) and v != input(m))"
+"""That no quorum can vote for v any more: an honest node votes for its input only, as its update says."""
+
+TAKEN_BACK = """
+  transition withdraw(n: node, v: value):
+    voted(n, v) := false
+"""
+
+
+def test_what_was_heard_others_have_said(specify: Callable[[str], ir.Specification]) -> None:
+    def told(text: str) -> set[str]:
+        (own,) = specify(text).machines
+        return {show_expression(each) for action in actions(own) for each in reasons_of(action, own)} & {
+            TOLD,
+            OTHERWISE,
+        }
+
+    assert told(HEARD) == {TOLD, OTHERWISE}
+    before, after = HEARD.split("  invariant ")
+    assert told(f"{before.rstrip()}{TAKEN_BACK}  invariant {after}") == set()  # a vote that was heard may be gone
+    unheard = HEARD.replace("    require voted(m, v)\n", "")
+    assert told(unheard) == set()
+
+
+def test_what_was_heard_is_believed_because_it_was_said(specify: Callable[[str], ir.Specification]) -> None:
+    (own,) = specify(HEARD).machines
+    options = Options(workers=1)
+    with solver_pool(options) as pool:
+        found = infer(ProofSession(pool, options), own, Limits(120.0), lambda _: None)
+    assert found.proved and found.conjuncts, found.reason
 
 
 UNTOLD = "forall q. exists n. member(n, q) and not answered(n, r) and stored(n, v_)"

@@ -13,8 +13,12 @@ from thence.dsl.ir.types import NAT
 from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.goals import about_states, closed, hidden, stated_goals
+from thence.proofs.infer.inference import Limits, infer
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import symbols_of
+from thence.proofs.prove import solver_pool
+from thence.proofs.solving.discharge import Options
+from thence.proofs.solving.session import ProofSession
 
 BESIDE = """
 machine beside:
@@ -125,3 +129,44 @@ def test_machines_of_the_library_that_count_name_no_numbers() -> None:
         for machine in specification(name).machines:
             stated = about_states(machine)
             assert not vocabulary_of(stated, [closed(stated, goal) for goal in stated_goals(stated)]).stages
+
+
+WINDOW = """
+machine window:
+  delivery off
+  sort client
+  constant function width(): nat
+  function acked(c: client): nat
+  function next(c: client): nat
+  relation packet(c: client, n: nat)
+  transition send(c: client):
+    require next(c) < acked(c) + width()
+    next(c) := next(c) + 1
+  transition send_again(c: client, n: nat):
+    require n < next(c)
+    packet(c, n) := true
+  transition acknowledge(c: client, n: nat):
+    require packet(c, n) and acked(c) <= n and n < next(c)
+    acked(c) := n + 1
+  invariant limited: forall c, n. packet(c, n) implies n < acked(c) + width()
+"""
+
+
+def test_sums_that_the_text_compares(specify: Callable[[str], ir.Specification]) -> None:
+    """A number is compared with a sum of two numbers as the text does it; not with their single parts again."""
+    (machine,) = specify(WINDOW).machines
+    vocabulary = vocabulary_of(machine, [each.body for each in machine.invariants])
+    assert [show_expression(each) for each in vocabulary.sums] == ["acked(c) + width()"]
+    atoms = {show_expression(atom) for each in templates(vocabulary, sorts_of(machine), 2) for atom in each.atoms}
+    assert {"next(c) <= acked(c) + width()", "i < acked(c) + width()"} <= atoms
+    assert not {"acked(c) <= acked(c) + width()", "width() <= acked(c) + width()"} & atoms
+
+
+def test_what_is_sent_stays_within_a_window(specify: Callable[[str], ir.Specification]) -> None:
+    (machine,) = specify(WINDOW).machines
+    options = Options(workers=1)
+    with solver_pool(options) as pool:
+        found = infer(ProofSession(pool, options), machine, Limits(120.0), lambda _: None)
+    said = [show_expression(each.formula.body) for each in found.conjuncts]
+    assert found.proved and any("next(c) <= acked(c) + width()" in each for each in said), (found.reason, said)
+    assert all(each.without for each in found.conjuncts)

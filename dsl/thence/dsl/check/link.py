@@ -16,6 +16,7 @@ from thence.dsl.check.workloads.by_name import Settings
 from thence.dsl.check.workloads.kind import ProtocolKind, kind_of
 from thence.dsl.ir.machine_builtins import built_in_symbols, history_parameters
 from thence.dsl.ir.observability import own_invariants
+from thence.dsl.ir.substitution import mapped
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.text import syntax
@@ -106,7 +107,10 @@ def _check_named(conforms: syntax.Conforms, reporter: Reporter) -> None:
 
 
 def link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[str]) -> dict[str, ir.Expr]:
-    """Of these formulas, each of one line, those that an invariant of a link could say; by text."""
+    """Of these formulas, each of one line, those that an invariant of a link could say; by text.
+
+    They stand in no file, and no part of them has a place.
+    """
     found: dict[str, ir.Expr] = {}
     for at in range(0, len(lines), _AT_ONCE):
         found |= _link_formulas(protocol, machine, lines[at : at + _AT_ONCE])
@@ -127,8 +131,12 @@ def _link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[s
         checker = ExpressionChecker(_words(protocol, machine), reporter, {}, {})
         body = checker.check(formula.body, BOOL, "an invariant is true or false")
         if body is not None and not reporter.errors:
-            found[line] = body
+            found[line] = _placeless(body)
     return found
+
+
+def _placeless(expr: ir.Expr) -> ir.Expr:
+    return replace(mapped(expr, _placeless), span=syntax.NOWHERE)
 
 
 def is_one_formula(line: str) -> bool:

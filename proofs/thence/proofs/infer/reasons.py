@@ -7,6 +7,7 @@ is true is found out as for any other.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Literal, TypeGuard
 
@@ -47,6 +48,9 @@ def reasons_of(action: Action, machine: ir.Machine, *, few: bool = False) -> Ite
     yield from _blocks(action, machine)
     yield from _shadows(action)
     yield from _impossible(action, machine)
+    for told in _told(action, machine):
+        yield from _causes(told, machine, few=True)
+        yield from _impossible(told, machine)
     yield from along_an_order(machine)
 
 
@@ -85,6 +89,55 @@ def _causes(action: Action, machine: ir.Machine, *, few: bool) -> Iterator[ir.Ex
             at_all = not is_shown and bool(symbols_of(body) & changed)
             if isinstance(hidden.type, Sort) and (len(used) > 1 or at_all) and not (few and is_shown):
                 yield exists((hidden,), body)
+
+
+def _told(action: Action, machine: ir.Machine) -> Iterator[Action]:
+    """The transition with what others have said for what it has heard of them, and with these guards alone.
+
+    Where `decide(n, v, q)` needs `forall m. member(m, q) implies heard(n, m, v)`, and n hears only what m has voted,
+    all of q have voted v. This is true of whatever is decided, and of what can still be decided.
+    """
+    guards = [each for guard in action.guards for part in split(guard.body) for each in _from_sources(part, machine)]
+    if guards:
+        yield replace(action, guards=tuple(ir.NamedFormula("told", each) for each in guards))
+
+
+def _from_sources(part: ir.Expr, machine: ir.Machine) -> Iterator[ir.Expr]:
+    """A guard about all with the source of what it needs of them, if this speaks of them and not of who heard it."""
+    if isinstance(part, ir.Quantified) and part.kind == "forall":
+        needed = part.body.right if _is_implication(part.body) else part.body
+        if isinstance(needed, ir.Apply):
+            bound = {each.name for each in part.variables} & free_locals(needed).keys()
+            for source in sources(needed, machine):
+                if bound <= free_locals(source).keys() < free_locals(needed).keys():
+                    body = replace(part.body, right=source) if _is_implication(part.body) else source
+                    yield replace(part, body=body)
+
+
+def sources(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Apply]:
+    """Relations that are true of its arguments whenever this one is, unless it is true at first: all that makes it true
+    needs them, and nothing makes them false."""
+    if _only_grows(needed.symbol, machine):
+        first, *others = [each.known() for each in _makers(needed, machine)]
+        for part in first:
+            is_shared = all(part in other for other in others)
+            if is_shared and isinstance(part, ir.Apply) and _only_grows(part.symbol, machine):
+                yield part
+
+
+def _only_grows(relation: str, machine: ir.Machine) -> bool:
+    """Whether transitions change a relation, and no one makes it false."""
+    updates = [update for action in actions(machine) for update in action.updates if update.symbol == relation]
+    return bool(updates) and all(_added(update) for update in updates)
+
+
+def _added(update: ir.Update) -> tuple[ir.Expr, ...]:
+    """Where an update makes a relation true, and leaves it as it is elsewhere; nothing where it does something else."""
+    if update.value == TRUE:
+        return (TRUE,)
+    itself = ir.Apply(BOOL, update.symbol, update.arguments)
+    cases = operands(update.value, "or")
+    return tuple(each for each in cases if each != itself) if itself in cases else ()
 
 
 def _changed(machine: ir.Machine) -> set[str]:
@@ -221,7 +274,7 @@ def lost_instead(machine: ir.Machine) -> Iterator[tuple[ir.Expr, ir.Expr]]:
 
     What is true of whatever is decided is often true of all that can still be decided.
     """
-    for action in actions(machine):
+    for action in (form for each in actions(machine) for form in (each, *_told(each, machine))):
         for part, hidden, needed in _needs(action):
             for gone in closed_to(needed, machine):
                 lost = _lost(part, hidden, gone)
@@ -258,9 +311,9 @@ def closed_to(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:
     which all such transitions need: a replica that accepts in v only while `current(r) <= v` has left v where `v <
     current(r)`."""
     makers = list(_makers(needed, machine))
-    forbidden = [list(_forbidding(action, named, needed)) for action, named in makers]
-    orders = [dict.fromkeys(_passed(action, named, machine)) for action, named in makers]
-    lacking = [list(_lacking(action, named, machine)) for action, named in makers]
+    forbidden = [list(_forbidding(maker, needed)) for maker in makers]
+    orders = [dict.fromkeys(_passed(maker, machine)) for maker in makers]
+    lacking = [list(_lacking(maker, machine)) for maker in makers]
     ways = [[*a, *b, *c] for a, b, c in zip(forbidden, orders, lacking, strict=True)]
     together = list(_together(ways))
     for each in dict.fromkeys(each for several in forbidden for each in several):
@@ -284,54 +337,73 @@ def _together(ways: Sequence[Sequence[ir.Expr]]) -> Iterator[ir.Expr]:
         yield from (conj(sorted(facts, key=str)) for facts in least if len(facts) > 1)
 
 
-def _forbidding(action: Action, named: Mapping[str, ir.Expr], needed: ir.Apply) -> Iterator[ir.Expr]:
+def _forbidding(maker: _Maker, needed: ir.Apply) -> Iterator[ir.Expr]:
     """Relations that a transition needs to be false."""
-    for guard in action.guards:
-        for part in split(guard.body):
-            if isinstance(part, ir.Not) and isinstance(part.operand, ir.Apply):
-                atom = part.operand
-                if atom.symbol != needed.symbol and free_locals(atom).keys() <= named.keys():
-                    yield substitute(atom, named)
+    for part in maker.known():
+        if isinstance(part, ir.Not) and isinstance(part.operand, ir.Apply) and part.operand.symbol != needed.symbol:
+            yield part.operand
 
 
-def _lacking(action: Action, named: Mapping[str, ir.Expr], machine: ir.Machine) -> Iterator[ir.Expr]:
-    """That a relation is false which the transition needs, and which never changes."""
-    for part in (part for guard in action.guards for part in split(guard.body)):
-        given = isinstance(part, ir.Apply) and part.symbol not in _changed(machine)
-        if given and free_locals(part).keys() <= named.keys():
-            yield negation(substitute(part, named))
+def _lacking(maker: _Maker, machine: ir.Machine) -> Iterator[ir.Expr]:
+    """That something is false which the transition needs, and which never changes: a relation, or an equality."""
+    for part in maker.known():
+        is_equality = isinstance(part, ir.Comparison) and part.operator == "="
+        if (isinstance(part, ir.Apply) or is_equality) and not symbols_of(part) & _changed(machine):
+            yield negation(part)
 
 
-def _passed(action: Action, named: Mapping[str, ir.Expr], machine: ir.Machine) -> Iterator[ir.Expr]:
+def _passed(maker: _Maker, machine: ir.Machine) -> Iterator[ir.Expr]:
     """The orders of places in an ordered sort that forbid a transition."""
-    for guard in action.guards:
-        for part in split(guard.body):
-            if isinstance(part, ir.Comparison) and part.operator in ("<", "<="):
-                is_known = free_locals(part).keys() <= named.keys() and bool(symbols_of(part) & _changed(machine))
-                if is_known and part.left.type != NAT and is_ordered(part.left.type, machine.ordered):
-                    turned: Literal["<", "<="] = "<" if part.operator == "<=" else "<="
-                    yield substitute(ir.Comparison(BOOL, turned, part.right, part.left), named)
+    for part in maker.known():
+        if isinstance(part, ir.Comparison) and part.operator in ("<", "<="):
+            is_changing = bool(symbols_of(part) & _changed(machine))
+            if is_changing and part.left.type != NAT and is_ordered(part.left.type, machine.ordered):
+                turned: Literal["<", "<="] = "<" if part.operator == "<=" else "<="
+                yield ir.Comparison(BOOL, turned, part.right, part.left)
 
 
-def _makers(needed: ir.Apply, machine: ir.Machine) -> Iterator[tuple[Action, dict[str, ir.Expr]]]:
-    """The transitions that make a relation true of its arguments; by the names of parameters, these arguments."""
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """A way in which a transition makes a relation true of some arguments.
+
+    Attributes:
+        named: by the names of parameters, and of binders of an update that does so under a condition, these arguments.
+        condition: what the update needs besides the guards.
+    """
+
+    action: Action
+    named: Mapping[str, ir.Expr]
+    condition: ir.Expr
+
+    def known(self) -> list[ir.Expr]:
+        """What has to be true before, as far as it speaks of the arguments alone."""
+        needed = (*(guard.body for guard in self.action.guards), self.condition)
+        whole = [part for body in needed for part in split(body)]
+        return [substitute(part, self.named) for part in whole if free_locals(part).keys() <= self.named.keys()]
+
+
+def _makers(needed: ir.Apply, machine: ir.Machine) -> Iterator[_Maker]:
+    """The ways in which transitions make a relation true of its arguments, and leave it as it is elsewhere."""
     for action in actions(machine):
         for update in action.updates:
-            if update.symbol == needed.symbol and update.value == TRUE:
-                own = {parameter.name for parameter in action.parameters}  # a binder stands for everybody
+            if update.symbol != needed.symbol:
+                continue
+            own = {parameter.name for parameter in action.parameters}
+            for condition in _added(update):
+                # a binder stands for everybody, unless a condition says for whom
+                names = own if condition == TRUE else own | {each.name for each in update.binders}
                 pairs = zip(update.arguments, needed.arguments, strict=True)
-                yield (
-                    action,
-                    {each.name: value for each, value in pairs if isinstance(each, ir.Local) and each.name in own},
-                )
+                named = {each.name: value for each, value in pairs if isinstance(each, ir.Local) and each.name in names}
+                yield _Maker(action, named, condition)
 
 
 def _told_by(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Expr]:
     """Facts that a transition passes on when it makes the relation true: `stored(n, v)`, where `answer(n, r)` says
     `forall v: saw(r, v) := saw(r, v) or stored(n, v)`."""
     own = {symbol.name for symbol in machine.symbols}
-    for action, named in _makers(needed, machine):
-        for update in (each for each in action.updates if each.symbol in own):
+    for maker in _makers(needed, machine):
+        named = maker.named
+        for update in (each for each in maker.action.updates if each.symbol in own):
             binders = {binder.name: ir.Local(binder.type, f"{binder.name}_") for binder in update.binders}
             for fact in operands(update.value, "or"):
                 if isinstance(fact, ir.Apply) and fact.type == BOOL and fact.symbol != update.symbol:

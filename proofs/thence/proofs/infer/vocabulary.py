@@ -81,6 +81,7 @@ class Vocabulary:
         ahead: by how much a number may be above another one, as what is to be proved says: `phase(v) <= phase(w) + 1`.
         is_cut: whether there were so many forms that the less likely ones were left out.
         stages: the numbers above zero that the text names, by the kind of what has them.
+        sums: of two numbers of the machine, where the text compares them with another one: `base() + window()`.
     """
 
     symbols: tuple[ir.Symbol, ...]
@@ -92,6 +93,7 @@ class Vocabulary:
     ahead: tuple[int, ...] = ()
     is_cut: bool = False
     stages: Mapping[str, Stages] = field(default_factory=dict)
+    sums: tuple[ir.Arithmetic, ...] = ()
 
 
 def vocabulary_of(machine: ir.Machine, goals: Iterable[ir.Expr], *, reasons: bool = False) -> Vocabulary:
@@ -136,7 +138,8 @@ def _vocabulary(
     ahead = tuple(sorted({number for goal in whole for number in _ahead(goal)}))
     kinds = _kinds(machine, texts)
     found = Vocabulary(known, played, tuple(forms.values()), kinds, machine.ordered, frozenset(names), ahead)
-    return replace(found, stages=_stages(machine, texts, kinds))
+    sums = {nameless(each): each for text in texts for each in _sums(text)}
+    return replace(found, stages=_stages(machine, texts, kinds), sums=tuple(sums.values()))
 
 
 def templates(vocabulary: Vocabulary, sorts: Sequence[Type], variables: int) -> Iterator[Template]:
@@ -289,6 +292,15 @@ def _ahead(goal: ir.Expr) -> Iterator[int]:
                 yield number
 
 
+def _sums(text: ir.Expr) -> Iterator[ir.Arithmetic]:
+    """Sums of two numbers of the machine that are compared as a whole."""
+    for each in _compared(text):
+        for side in (each.left, each.right):
+            match side:
+                case ir.Arithmetic(operator="+", left=ir.Apply(), right=ir.Apply()) if len(free_locals(side)) <= 2:
+                    yield side
+
+
 def _compared(text: ir.Expr) -> Iterator[ir.Comparison]:
     return (part for part in parts(text) if isinstance(part, ir.Comparison) and part.left.type == NAT)
 
@@ -408,6 +420,13 @@ def _comparisons(vocabulary: Vocabulary, names: Sequence[ir.Local], instances: S
                 for more in vocabulary.ahead:
                     yield ir.Comparison(BOOL, "<=", one, _plus(other, more))
                     yield ir.Comparison(BOOL, "<=", other, _plus(one, more))
+    variables = [ir.Variable(name.name, name.type) for name in names]
+    for total in (each for form in vocabulary.sums for each in _instances(form, variables)):
+        assert isinstance(total, ir.Arithmetic)
+        same = [each for each in terms if _kind(each, vocabulary) == _kind(total.left, vocabulary)]
+        for term in (*numbers, *(each for each in same if each not in (total.left, total.right))):
+            yield ir.Comparison(BOOL, "<", term, total)
+            yield ir.Comparison(BOOL, "<=", term, total)
 
 
 def _plus(term: ir.Expr, number: int) -> ir.Expr:

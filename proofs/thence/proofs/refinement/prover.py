@@ -17,7 +17,7 @@ from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
 from thence.proofs.machine.steps.effort import all_proved
 from thence.proofs.refinement.drawing import Reader, reader_of
 from thence.proofs.refinement.execution import Execution
-from thence.proofs.refinement.failure import failure_of
+from thence.proofs.refinement.failure import Failure, failure_of
 from thence.proofs.refinement.obligations import Claimed, claims, contradiction
 from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.states import any_state
@@ -103,17 +103,33 @@ def _not_proved(
     rest = f", and {counted(len(others), 'other')}" if others else ""
     more = f"{rest}, of {counted(len(claimed), 'obligation')}"
     lines = [f"{reason}{more}", *(f"  {each.name}" for each in others[:_FEW])]
-    model = session.within(_FIRST_MS).countermodel(first)
-    if model is not None:
-        reader = reader_of(model)
-        failure = failure_of(link, next(each for each in claimed if each.obligation is first), reader)
-        lines += [f"`{first.name}` fails in this state, which need not be reachable:", *failure.text()]
-        lines += _not_told(link, known, reader)
-        return unknown(f"{reason}{more}", {**facts, "fails": failure.to_json()}, "\n".join(lines))
+    shown = failing_state(session, link, known, next(each for each in claimed if each.obligation is first))
+    if shown is not None:
+        failure, text = shown
+        return unknown(f"{reason}{more}", {**facts, "fails": failure.to_json()}, "\n".join((*lines, *text)))
     blamed = diagnose(session.silent(), left[0])
     if blamed is not None and blamed.fragment.within:
         blamed = None  # with many that are open, --timeout was not tried, so it is not known whether time was missing
     return undecided(f"{reason}{more}", facts, "\n".join(lines), [blamed])
+
+
+def failing_state(
+    session: ProofSession, link: ir.Link, known: Sequence[ir.NamedFormula], claimed: Claimed
+) -> tuple[Failure, tuple[str, ...]] | None:
+    """A finite state in which an obligation of the link fails, and this in words; None where none is found.
+
+    Args:
+        known: what is proved of the machine.
+
+    Raises: CrossCheckError where a solver and the evaluator disagree.
+    """
+    model = session.within(_FIRST_MS).countermodel(claimed.obligation)
+    if model is None:
+        return None
+    reader = reader_of(model)
+    failure = failure_of(link, claimed, reader)
+    head = f"`{claimed.obligation.name}` fails in this state, which need not be reachable:"
+    return failure, (head, *failure.text(), *_not_told(link, known, reader))
 
 
 def _not_told(link: ir.Link, known: Sequence[ir.NamedFormula], reader: Reader) -> list[str]:

@@ -102,6 +102,28 @@ def test_what_is_found_is_written_and_proved(thence: Thence, tmp_path: Path) -> 
     assert again.code == 0 and "no invariant is missing" in again.out and file.read_text() == before
 
 
+def test_what_each_invariant_excludes_is_shown(thence: Thence, tmp_path: Path) -> None:
+    """Without it an obligation fails in a state; with `-v` this state stands under the invariant."""
+    file = tmp_path / "mine.thence"
+    file.write_text(COUNTED)
+    found = thence("infer", str(file), LINK, "--json")
+    (link,) = found.object["links"]
+    assert link["verdict"] == "proved" and link["invariants"]
+    heads = [each["without"].splitlines()[0] for each in link["invariants"]]
+    assert all(each.endswith("fails in this state, which need not be reachable:") for each in heads)
+    false = [line for each in link["invariants"] for line in each["without"].splitlines() if "would be false" in line]
+    assert not any("on line" in each for each in false)  # what was found stands on no line of the file
+    for each in link["invariants"]:
+        fewer = [f"  invariant {one['name']}: {one['text'].split(': ', 1)[1]}" for one in link["invariants"]]
+        fewer = [line for line in fewer if not line.startswith(f"  invariant {each['name']}:")]
+        text = COUNTED.replace(f"conforms {LINK}:\n", "\n".join([f"conforms {LINK}:", *fewer, ""]))
+        (other := tmp_path / "fewer.thence").write_text(text)
+        assert each["without"].split("`")[1] in thence("prove", str(other), LINK).out
+    shown = thence("infer", str(file), LINK, "-v").out
+    assert shown.count("    without it:\n    `") == len(link["invariants"])
+    assert "without it:" not in thence("infer", str(file), LINK).out
+
+
 def test_a_packet_may_have_a_field_with_the_name_of_a_function(thence: Thence, tmp_path: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(COUNTED.replace("message MSG(m: message, n: nat)", "message MSG(m: message, number: nat)"))

@@ -71,7 +71,7 @@ def infer(
             help="Search each machine or link on the workers of this Spark master; --jobs does not matter then."
         ),
     ] = None,
-    verbose: Annotated[int, verbosity("Show a step that each invariant excludes.")] = 0,
+    verbose: Annotated[int, verbosity("Show a step, or of a link a state, that each invariant excludes.")] = 0,
     json: Json = False,
 ) -> None:
     """Finds invariants that prove what machines state, or that protocols follow them; or a run that violates it."""
@@ -243,7 +243,7 @@ def _write(path: str, before: str, found: Sequence[Found]) -> str:
 
 
 def _lines_of(found: Found, verbosity: int) -> str:
-    return _link_lines(found) if isinstance(found, LinkInference) else _lines(found, verbosity)
+    return _link_lines(found, verbosity) if isinstance(found, LinkInference) else _lines(found, verbosity)
 
 
 def _lines(found: Inference, verbosity: int) -> str:
@@ -269,13 +269,17 @@ def _lines(found: Inference, verbosity: int) -> str:
     lines = [head]
     for conjunct in found.conjuncts:
         lines.append(f"  {line_of(conjunct.formula)}")
-        if verbosity and conjunct.without:
-            lines.append("    without it:")
-            lines += [f"    {line}" for line in conjunct.without.splitlines()]
+        if verbosity:
+            lines += _without(conjunct.without)
     return "\n".join(lines)
 
 
-def _link_lines(found: LinkInference) -> str:
+def _without(text: str) -> list[str]:
+    """What is possible without an invariant, under it."""
+    return ["    without it:", *(f"    {line}" for line in text.splitlines())] if text else []
+
+
+def _link_lines(found: LinkInference, verbosity: int) -> str:
     name, seconds = found.link.name, f"{found.seconds:.1f} s"
     if found.refuted is not None:
         return f"{name}: refuted, in {seconds}\n{found.refuted.text}"
@@ -293,7 +297,10 @@ def _link_lines(found: LinkInference) -> str:
             lines += found.text.splitlines()
         if found.conjuncts:
             lines.append("what no run refuted, and proofs rest on so far:")
-    lines += [f"  {each.line}" for each in found.conjuncts]
+    for each in found.conjuncts:
+        lines.append(f"  {each.line}")
+        if verbosity:
+            lines += _without(each.without)
     return "\n".join(lines)
 
 
@@ -307,7 +314,9 @@ def _link_json(found: LinkInference) -> Mapping[str, Any]:
         "processor_seconds": round(found.processor_seconds, 3),
         "resumed": dict(found.facts),
         "refuted": None if found.refuted is None else {"run": found.refuted.text},
-        "invariants": [{"name": each.formula.name, "text": each.line} for each in found.conjuncts],
+        "invariants": [
+            {"name": each.formula.name, "text": each.line, "without": each.without} for each in found.conjuncts
+        ],
         **found.rests_on,
     }
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
@@ -38,6 +39,7 @@ from thence.proofs.infer.links.numbers import numbers_of_processes
 from thence.proofs.infer.links.rows import IS_ZERO, Rows, rows_of
 from thence.proofs.infer.links.sampling import LinkSamples
 from thence.proofs.infer.links.several import several_facts
+from thence.proofs.infer.links.shown import wrong_without
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
 from thence.proofs.infer.links.wider import own_entries, wider_facts
 from thence.proofs.infer.naming import free_name
@@ -73,12 +75,17 @@ SOON_MS = 1_000
 """Time limit for a question about a form of what was found that is not the last one, and about what is open."""
 
 
+SHOWN_S = 10.0
+"""So much processor time is taken, at most, to show what the invariants exclude."""
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An invariant that was found, and its text."""
+    """An invariant that was found, its text, and what goes wrong without it, in words."""
 
     formula: ir.NamedFormula
     text: str
+    without: str = ""
 
     @property
     def line(self) -> str:
@@ -482,7 +489,19 @@ class _Search:
         self.budget.seconds = max(self.budget.seconds, self.budget.spent + PROOF_S)
         *shorter, longest = self._forms(clauses)
         chosen = next((each for each in shorter if self._is_proved_soon(inductive, each)), longest)
-        return self._proof(inductive, chosen)
+        found = self._proof(inductive, chosen)
+        return self._shown(inductive, found) if found.proved else found
+
+    def _shown(self, inductive: InductiveSet, found: LinkInference) -> LinkInference:
+        """What is proved, with what goes wrong without each invariant; nothing of those for which time is missing."""
+        known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
+        link, shown = self._with(found.conjuncts), list(found.conjuncts)
+        self.budget.seconds = min(self.budget.seconds, self.budget.spent + SHOWN_S)
+        with suppress(OutOfTime, Unsupported):
+            for at, each in enumerate(found.conjuncts):
+                self.note("what each invariant excludes")
+                shown[at] = replace(each, without=wrong_without(self.session, link, known, each.formula.name))
+        return replace(found, conjuncts=tuple(shown))
 
     def _forms(self, clauses: Mapping[Candidate, ir.Expr]) -> list[list[tuple[Candidate, ir.Expr]]]:
         """The clauses as invariants: those with one beginning are one, or those without a quantifier inside are, or
