@@ -24,15 +24,12 @@ from thence.proofs.infer.clauses import (
     including,
     of_what_is_possible,
     seen,
-    told,
 )
 from thence.proofs.infer.goals import about_states, hidden
 from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.formula import local
 from thence.proofs.logic.structure import Structure, evaluate
 from thence.proofs.machine.transitions import symbols
-from thence.proofs.prove import prove_specification
-from thence.spec.verdict import Verdict
 
 Specify = Callable[[str], ir.Specification]
 
@@ -275,39 +272,3 @@ def test_nothing_is_seen_where_nothing_is_closed() -> None:
         for each in machine.transitions
     ]
     assert not list(seen(replace(machine, transitions=tuple(open_))))
-
-
-HEARING = """
-machine hearing:
-  delivery off
-  sort node, value
-  relation voted(n: node, v: value)
-  relation heard(n: node, m: node, v: value)
-  transition vote(n: node, v: value):
-    voted(n, v) := true
-  transition hear(n: node, m: node, v: value):
-    require voted(m, v)
-    heard(n, m, v) := true
-  transition hear_all(n: node, m: node):
-    forall v: heard(n, m, v) := heard(n, m, v) or voted(m, v)
-  invariant said: forall n, m, v. heard(n, m, v) implies voted(m, v)
-"""
-
-WITHDRAWN = """  transition withdraw(n: node, v: value):
-    voted(n, v) := false
-  invariant said:"""
-
-
-def test_what_was_heard_was_said(specify: Specify) -> None:
-    """It is inductive by itself. Where a vote can be withdrawn, or is not needed, nothing is said."""
-    read = specify(HEARING)
-    (clause,) = told(read.machines[0])
-    assert show_expression(clause.formula) == "forall n, n2, v. heard(n, n2, v) implies voted(n2, v)"
-    assert [each.verdict for each in prove_specification(read) if each.name == "said"] == [Verdict.PROVED]
-    for other in (
-        HEARING.replace("  invariant said:", WITHDRAWN),
-        HEARING.replace("    require voted(m, v)\n", ""),
-        HEARING.replace("heard(n, m, v) or voted(m, v)", "heard(n, m, v) or v = v"),
-        HEARING.replace("heard(n, m, v) or voted(m, v)", "voted(m, v)"),
-    ):
-        assert not list(told(specify(other).machines[0]))

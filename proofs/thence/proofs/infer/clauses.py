@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
 from thence.proofs.infer.orders import as_premise, compares_variables, is_ordered
-from thence.proofs.infer.reasons import closed_to, denied, parts, sources
+from thence.proofs.infer.reasons import closed_to, denied, parts
 from thence.proofs.infer.vocabulary import Template, cost, nameless, variables_of
 from thence.proofs.logic.compiled import Compiled, compiled_row
 from thence.proofs.logic.formula import (
@@ -52,9 +52,6 @@ DETERMINED_OVER = 5
 
 EXCLUDING_OVER = (4, 5)
 """The clauses that two relations exclude each other have so many variables, at least and at most."""
-
-TOLD_OVER = 3
-"""The clauses that what was heard was said have so many variables, at least: those with fewer come by themselves."""
 
 EXCLUDING = 120
 """Limit on these clauses."""
@@ -297,21 +294,6 @@ def spreading(machine: ir.Machine) -> Iterator[Clause]:
             for known, said in permutations(variables):
                 literals = (related, False), (_of(one, known), False), (_of(other, said), True)
                 yield Clause(variables, literals, apart=False)
-
-
-def told(machine: ir.Machine) -> Iterator[Clause]:
-    """That what was heard was said, `heard(n, m, v) implies voted(m, v)`, for all values of the variables.
-
-    Messages are not spoken of, as in `determined`.
-    """
-    for relation in machine.symbols:
-        sorts = _sorts(relation)
-        if relation.result == BOOL and len(sorts) >= TOLD_OVER and MESSAGE not in sorts:
-            variables = variables_of(sorts, [each.name for each in machine.symbols])
-            heard = ir.Apply(BOOL, relation.name, tuple(local(each) for each in variables))
-            for said in sources(heard, machine):
-                if free_locals(said).keys() < free_locals(heard).keys():
-                    yield Clause(variables, ((heard, False), (said, True)), apart=False)
 
 
 def _of(relation: ir.Symbol, variable: ir.Variable) -> ir.Apply:

@@ -108,15 +108,14 @@ def _from_sources(part: ir.Expr, machine: ir.Machine) -> Iterator[ir.Expr]:
         needed = part.body.right if _is_implication(part.body) else part.body
         if isinstance(needed, ir.Apply):
             bound = {each.name for each in part.variables} & free_locals(needed).keys()
-            for source in sources(needed, machine):
+            for source in _sources(needed, machine):
                 if bound <= free_locals(source).keys() < free_locals(needed).keys():
                     body = replace(part.body, right=source) if _is_implication(part.body) else source
                     yield replace(part, body=body)
 
 
-def sources(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Apply]:
-    """Relations that are true of its arguments whenever this one is, unless it is true at first: all that makes it true
-    needs them, and nothing makes them false."""
+def _sources(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Apply]:
+    """Relations that are true whenever this one is: all that makes it true needs them, and nothing makes them false."""
     if _only_grows(needed.symbol, machine):
         first, *others = [each.known() for each in _makers(needed, machine)]
         for part in first:

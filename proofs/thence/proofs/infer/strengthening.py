@@ -30,7 +30,6 @@ from thence.proofs.infer.clauses import (
     rows_of,
     seen,
     spreading,
-    told,
 )
 from thence.proofs.infer.finite_runs import SECONDS, FiniteRuns
 from thence.proofs.infer.finite_steps import FiniteSteps, Precondition, Violation
@@ -123,8 +122,7 @@ class Proposals:
         own = self.vocabulary.symbols, self.vocabulary.names
         ordered = self.vocabulary.ordered
         including_ = including(self.vocabulary.symbols, ordered, own[1])
-        seen_ = *seen(self.machine), *spreading(self.machine), *told(self.machine)
-        stated = (*determined(*own), *excluding(*own), *including_, *seen_)
+        stated = (*determined(*own), *excluding(*own), *including_, *seen(self.machine), *spreading(self.machine))
         # late states refute more
         latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]
         self.unique = [
