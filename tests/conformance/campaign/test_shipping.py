@@ -43,6 +43,14 @@ def test_a_program_of_an_archive_runs_from_its_folder(name: str, tmp_path: Path)
     assert not place.exists()
 
 
+def test_the_first_versions_of_python_3_11_unpack_archives_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = tarfile.TarFile.extractall
+    monkeypatch.delattr(tarfile, "data_filter", raising=False)
+    monkeypatch.setattr(tarfile.TarFile, "extractall", lambda tar, path: whole(tar, path))
+    with as_on_a_worker((), (f"{packed(tmp_path, 'tools.tar')}#tools",)):
+        assert subprocess.run(["./tools/bin/hello"], capture_output=True, text=True, check=True).stdout == "hello\n"
+
+
 def test_without_a_name_the_folder_is_called_like_the_file(tmp_path: Path) -> None:
     path = packed(tmp_path, "tools.zip")
     assert Archive.named(str(path)) == Archive(path, "tools.zip")

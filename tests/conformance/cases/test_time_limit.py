@@ -30,19 +30,21 @@ def test_afterwards_there_is_no_alarm() -> None:
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
-def stopped_for(seconds: float) -> None:
-    """This process is stopped for a while, as a machine that sleeps stops it."""
-    waker = f"kill -STOP {os.getpid()}; sleep {seconds}; kill -CONT {os.getpid()}"
-    with subprocess.Popen(["sh", "-c", waker]) as process:
-        while process.poll() is None:
-            sum(range(1000))
+def stopping() -> subprocess.Popen[bytes]:
+    """What stops this process soon for a while, as a machine that sleeps stops it."""
+    return subprocess.Popen(["sh", "-c", f"sleep 0.1; kill -STOP {os.getpid()}; sleep 0.6; kill -CONT {os.getpid()}"])
+
+
+def work_until_it_ends(process: subprocess.Popen[bytes]) -> None:
+    while process.poll() is None:
+        sum(range(1000))
 
 
 def test_a_process_that_was_stopped_has_its_time_afterwards() -> None:
-    with pytest.raises(OutOfTime), limited(0.4):
-        stopped_for(0.6)
-    with limited(0.4, 4):
-        stopped_for(0.6)
+    with stopping() as process, pytest.raises(OutOfTime), limited(0.4):
+        work_until_it_ends(process)
+    with stopping() as process, limited(0.4, 4):
+        work_until_it_ends(process)
 
 
 def test_a_block_that_waits_has_so_many_times_more() -> None:

@@ -61,7 +61,10 @@ class Archive:
                             path.chmod(mode)
             else:
                 with tarfile.open(self.file) as tar:
-                    tar.extractall(target, filter="data")
+                    if hasattr(tarfile, "data_filter"):
+                        tar.extractall(target, filter="data")
+                    else:  # Python 3.11.3 and before; the archive's programs are run in any case
+                        tar.extractall(target)
         except (OSError, zipfile.BadZipFile, tarfile.TarError) as error:
             raise CampaignError(f"{self.file} cannot be unpacked: {error}") from error
 
