@@ -13,14 +13,11 @@ from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.goals import about_states, hidden
-from thence.proofs.infer.inference import Limits, infer
 from thence.proofs.infer.reasons import along_an_order, come_first, lost_instead, reasons_of
 from thence.proofs.logic.compiled import compiled, value_in
 from thence.proofs.logic.structure import Structure, tuples
 from thence.proofs.machine.transitions import actions, initial, step, symbols
-from thence.proofs.prove import prove_specification, solver_pool
-from thence.proofs.solving.discharge import Options
-from thence.proofs.solving.session import ProofSession
+from thence.proofs.prove import prove_specification
 from thence.spec.verdict import Verdict
 
 
@@ -169,14 +166,6 @@ def test_what_was_heard_others_have_said(specify: Callable[[str], ir.Specificati
     assert told(f"{before.rstrip()}{TAKEN_BACK}  invariant {after}") == set()  # a vote that was heard may be gone
     unheard = HEARD.replace("    require voted(m, v)\n", "")
     assert told(unheard) == set()
-
-
-def test_what_was_heard_is_believed_because_it_was_said(specify: Callable[[str], ir.Specification]) -> None:
-    (own,) = specify(HEARD).machines
-    options = Options(workers=1)
-    with solver_pool(options) as pool:
-        found = infer(ProofSession(pool, options), own, Limits(120.0), lambda _: None)
-    assert found.proved and found.conjuncts, found.reason
 
 
 UNTOLD = "forall q. exists n. member(n, q) and not answered(n, r) and stored(n, v_)"
