@@ -10,6 +10,7 @@ from random import Random
 
 from tests.proofs.infer.test_orders import small_with_order
 from tests.proofs.machine.against_execution.drawn_structures import arbitrary
+from tests.proofs.machine.test_prover import TWICE
 
 from thence.dsl import ir
 from thence.dsl.find import specification
@@ -389,18 +390,6 @@ def test_what_is_true_of_a_node_spreads_to_all_below_it(specify: Specify) -> Non
     assert any("below" in show_expression(each.formula.body) for each in found.conjuncts)
 
 
-ONCE = """
-machine once:
-  relation gone(m: message)
-  transition causal_send(m):
-    pass
-  transition deliver(m):
-    require sent(m) and not gone(m)
-    gone(m) := true
-  prove at_most_once
-"""
-
-
 def test_few_of_the_formulas_at_hand_are_enough(specify: Specify, pool: SolverPool) -> None:
     (machine,) = specify(REPORTS).machines
     session = ProofSession(pool, Options(workers=1))
@@ -415,7 +404,7 @@ def test_few_of_the_formulas_at_hand_are_enough(specify: Specify, pool: SolverPo
 
 
 def test_an_open_at_most_once_is_shown_as_a_step(specify: Specify, pool: SolverPool) -> None:
-    (machine,) = specify(ONCE).machines
+    (machine,) = specify(TWICE["unicast"]).machines
     shown = lost(ProofSession(pool, Options(workers=1)), machine)
     again = re.search(r"step:   deliver\((m\d)\)", shown)
     assert shown.startswith("`at_most_once` does not follow") and again is not None

@@ -6,18 +6,17 @@ parameters of a transition, and so made for each machine, by `ir.machine_builtin
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 from thence.dsl import ir
 from thence.dsl.check.result_names import FACT_PREFIX
 from thence.dsl.check.theory import check_theory
+from thence.dsl.ir.traversal import without_places
 from thence.dsl.text import syntax
 from thence.dsl.text.parse import parse
 from thence.dsl.text.reporter import Reporter
-from thence.dsl.text.syntax import NOWHERE
 
 _FILE: Final = "built_in.thence"
 
@@ -32,18 +31,9 @@ def _theories() -> dict[str, ir.Theory]:
         assert isinstance(declaration, syntax.Theory)
         theory = check_theory(declaration, reporter)
         assert theory is not None, reporter.found
-        theories[theory.name] = _without_places(theory)
+        # Its formulas become part of machines, which are in other files.
+        theories[theory.name] = without_places(theory)
     return theories
-
-
-def _without_places(node: Any) -> Any:
-    """The node without places in the text: its formulas become part of machines, which are in other files."""
-    if isinstance(node, tuple):
-        return tuple(map(_without_places, node))
-    if not is_dataclass(node) or isinstance(node, type):
-        return node
-    parts = {part.name: _without_places(getattr(node, part.name)) for part in fields(node)}
-    return replace(node, **parts | ({"span": NOWHERE} if "span" in parts else {}))
 
 
 def _of_deliveries(delivery: ir.MachineDelivery) -> ir.Theory:

@@ -16,8 +16,7 @@ from thence.dsl.check.workloads.by_name import Settings
 from thence.dsl.check.workloads.kind import ProtocolKind, kind_of
 from thence.dsl.ir.machine_builtins import built_in_symbols, history_parameters
 from thence.dsl.ir.observability import own_invariants
-from thence.dsl.ir.substitution import mapped
-from thence.dsl.ir.traversal import nodes
+from thence.dsl.ir.traversal import nodes, without_places
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
@@ -131,12 +130,8 @@ def _link_formulas(protocol: ir.Protocol, machine: ir.Machine, lines: Sequence[s
         checker = ExpressionChecker(_words(protocol, machine), reporter, {}, {})
         body = checker.check(formula.body, BOOL, "an invariant is true or false")
         if body is not None and not reporter.errors:
-            found[line] = _placeless(body)
+            found[line] = without_places(body)
     return found
-
-
-def _placeless(expr: ir.Expr) -> ir.Expr:
-    return replace(mapped(expr, _placeless), span=syntax.NOWHERE)
 
 
 def is_one_formula(line: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from thence.dsl.text.syntax import Span
+from thence.dsl.text.syntax import NOWHERE, Span
 
 
 @cache
@@ -62,3 +62,15 @@ def depth(tree: Any) -> int:
             if isinstance(child, tuple) or _is_node(child.__class__):
                 stack.append((child, below))
     return deepest
+
+
+def without_places(node: Any) -> Any:
+    """The node of the IR, or the nodes of a tuple, without places in a text. Types have none."""
+    if isinstance(node, tuple):
+        return tuple(map(without_places, node))
+    kind: Any = type(node)
+    labels, has_place = _labels(kind), hasattr(node, "span")
+    if not labels and not has_place:
+        return node
+    parts = {label: without_places(getattr(node, label)) for label in labels if label != "type"}
+    return replace(node, **parts | ({"span": NOWHERE} if has_place else {}))

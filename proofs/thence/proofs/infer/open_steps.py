@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 from thence.dsl import ir
@@ -112,15 +113,16 @@ def lost(session: ProofSession, machine: ir.Machine) -> str:
     left = open_steps(session, machine, SOLVER_MS)
     fitting, known = Fitting(session, machine), conjuncts(machine)
     for each in left:
-        kept = each.preservation
-        if kept is not None and kept.action is None:
-            continue  # no step, but the initial states
+        match each.preservation:
+            case None:
+                show = partial(repeated_delivery, machine, known, deliver_action(machine))
+            case Preservation(goal, Action() as action):
+                show = partial(induction_counterexample, machine, known, goal, action)
+            case _:
+                continue  # no step, but the initial states
         model = model_against(fitting, each.discharge, SOLVER_MS)
-        if model is None:
-            continue
-        if kept is None or kept.action is None:
-            return _first_lines(repeated_delivery(machine, known, deliver_action(machine), model))
-        return step_text(machine, known, kept.conjunct, kept.action, model)
+        if model is not None:
+            return _first_lines(show(model))
     done = session.discharge([each.discharge.obligation for each in left], look_for_models=False)
     return next((f"{each.obligation.name}: {each.reason}" for each in done if not each.proved), "")
 

@@ -9,9 +9,10 @@ So where a certificate is checked again, the search begins with its set: the con
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from thence.dsl import ir
 from thence.proofs.logic.countermodel import Counterexample
@@ -134,15 +135,25 @@ def _fall(
     before: tuple[str, ...],
 ) -> Fall:
     shown = None
-    if discharge.countermodel is not None and discharge.failed and preservation.action is not None:
-        model = likely(session, machine, discharge) or discharge.countermodel
-        with suppress(Unsupported):  # another conjunct may be one that no finite structure decides
-            shown = induction_counterexample(machine, known, preservation.conjunct, preservation.action, model)
+    if preservation.action is not None:
+        goal, action = preservation.conjunct, preservation.action
+        shown = shown_step(session, machine, discharge, partial(induction_counterexample, machine, known, goal, action))
     reason = f"{discharge.obligation.name}: {discharge.reason}"
     return Fall(reason, shown, before, diagnose(session.silent(), discharge))
 
 
-def likely(session: ProofSession, machine: ir.Machine, discharge: Discharge) -> Model | None:
+def shown_step(
+    session: ProofSession, machine: ir.Machine, discharge: Discharge, show: Callable[[Model], Counterexample]
+) -> Counterexample | None:
+    """The countermodel of an obligation that is not proved, as a step; None where there is none that can be shown."""
+    if discharge.countermodel is None or not discharge.failed:
+        return None
+    with suppress(Unsupported):  # a conjunct may be one that no finite structure decides
+        return show(_likely(session, machine, discharge) or discharge.countermodel)
+    return None
+
+
+def _likely(session: ProofSession, machine: ir.Machine, discharge: Discharge) -> Model | None:
     """A smallest countermodel whose history is plausible: most such histories are those of executions."""
     obligation = discharge.obligation
     hypotheses = (*obligation.hypotheses, *plausible(machine.delivery))

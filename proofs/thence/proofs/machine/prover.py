@@ -7,8 +7,8 @@ neither proved nor refuted is `unknown`, and the step that breaks it is shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from thence.dsl import ir
@@ -21,13 +21,13 @@ from thence.proofs.logic.formula import Unsupported, symbols_of
 from thence.proofs.machine.cores import own_discharges, with_cores
 from thence.proofs.machine.counterexample import repeated_delivery, run_counterexample
 from thence.proofs.machine.goals import Falsification, TransitionRun
-from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set, likely, proved_conjuncts
+from thence.proofs.machine.inductive_set import Fall, InductiveSet, inductive_set, proved_conjuncts, shown_step
 from thence.proofs.machine.obligations import Conjunct, delivered_once, inconsistent
 from thence.proofs.machine.reachability import Searched, not_found, search
 from thence.proofs.machine.smallest_run import smallest
 from thence.proofs.machine.transitions import axiom_faults, deliver_action, symbols
 from thence.proofs.solving.assessment import REFUTATION, Assessment, unknown
-from thence.proofs.solving.discharge import Discharge, level_of, solver_facts
+from thence.proofs.solving.discharge import level_of, solver_facts
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Level, Verdict
@@ -168,21 +168,10 @@ def _once(session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct],
         return Assessment(Verdict.PROVED, level_of(everything), {"own_obligations": 1, **facts}, text, "", everything)
     violated = search_violations(session, machine, ("at_most_once",))
     refuting = violated is not None and "at_most_once" in violated.runs
-    shown = None if refuting else _repetition(session, machine, known, own)
+    repeated = partial(repeated_delivery, machine, known, deliver_action(machine))
+    shown = None if refuting else shown_step(session, machine, own, repeated)
     fall = Fall(f"{own.obligation.name}: {own.reason}", shown, (), diagnose(session.silent(), own))
     return _fallen(machine, "at_most_once", fall, violated, facts)
-
-
-def _repetition(
-    session: ProofSession, machine: ir.Machine, known: Iterable[Conjunct], own: Discharge
-) -> Counterexample | None:
-    """A state that satisfies all conjuncts and in which a message is delivered again, if one was found."""
-    if own.countermodel is None or not own.failed:
-        return None
-    model = likely(session, machine, own) or own.countermodel
-    with suppress(Unsupported):  # a conjunct may be one that no finite structure decides
-        return repeated_delivery(machine, known, deliver_action(machine), model)
-    return None
 
 
 def search_violations(session: ProofSession, machine: ir.Machine, names: Iterable[str]) -> Searched | None:

@@ -153,17 +153,16 @@ def _induction(
     """The cases of the induction, for each of its claims, and a sentence that names the principle."""
     relations = {inductive.name: inductive for inductive in theory.inductives}
     renamed = [_renamed(relations[part.relation], part) for part in induction.parts]
-    if len(renamed) == 1:
-        (inductive,) = renamed
-        *base, last = inductive.rules
-        if _is_closure(inductive):
-            return _linear(inductive, base, induction, signature, hypotheses), (
-                f"induction on {inductive.name}: `{last.name}` is transitivity, so the linear form is used: "
-                f"{_listing(base)}, then one more of these at the end of a chain"
-            )
+    several = len(renamed) > 1
+    if not several and _is_closure(renamed[0]):
+        *base, last = renamed[0].rules
+        return _linear(renamed[0], base, induction, signature, hypotheses), (
+            f"induction on {renamed[0].name}: `{last.name}` is transitivity, so the linear form is used: "
+            f"{_listing(base)}, then one more of these at the end of a chain"
+        )
     obligations = (
         Obligation(
-            f"rule {rule.name}" if len(renamed) == 1 else f"{part.relation}, rule {rule.name}",
+            f"{part.relation}, rule {rule.name}" if several else f"rule {rule.name}",
             signature,
             (*hypotheses, ir.NamedFormula(rule.name, _with_claims(rule.body, induction))),
             claim,
@@ -173,12 +172,9 @@ def _induction(
         for rule in inductive.rules
         for claim in part.claims
     )
-    cases = "; ".join(f"{each.name}: {_listing(each.rules)}" for each in renamed)
-    principle = (
-        f"induction on {renamed[0].name}: one case for each rule, {_listing(renamed[0].rules)}"
-        if len(renamed) == 1
-        else f"induction on {' and '.join(each.name for each in renamed)} together: one case for each rule, {cases}"
-    )
+    cases = "; ".join(f"{each.name}: {_listing(each.rules)}" if several else _listing(each.rules) for each in renamed)
+    together = " and ".join(each.name for each in renamed) + (" together" if several else "")
+    principle = f"induction on {together}: one case for each rule, {cases}"
     return _told_apart(obligations, induction), principle
 
 

@@ -497,9 +497,9 @@ class _Search:
         known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
         link, shown = self._with(found.conjuncts), list(found.conjuncts)
         self.budget.seconds = min(self.budget.seconds, self.budget.spent + SHOWN_S)
+        self.note("what each invariant excludes")
         with suppress(OutOfTime, Unsupported):
             for at, each in enumerate(found.conjuncts):
-                self.note("what each invariant excludes")
                 shown[at] = replace(each, without=wrong_without(self.session, link, known, each.formula.name))
         return replace(found, conjuncts=tuple(shown))
 
