@@ -8,16 +8,16 @@ what the machine's statement waits for. What is proved is explored in small scop
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import pytest
 from tests.proofs.refinement.drawn_links import BETWEEN, INVARIANTS, DrawnLink, drawn_link, workloads
+from tests.proofs.refinement.kept_facts import BY_INTERPRETER, SOON_MS, facts_not_kept, refuted_facts
 
 from thence.dsl import ir
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Method
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
 from thence.proofs.machine.inductive_set import InductiveSet, proved_conjuncts
@@ -25,8 +25,6 @@ from thence.proofs.machine.prover import proved_set
 from thence.proofs.machine.steps.leads_to import leads_to_obligations, pursuit
 from thence.proofs.machine.steps.prover import prove_steps
 from thence.proofs.refinement.carrying import progress
-from thence.proofs.refinement.following import Kept
-from thence.proofs.refinement.obligations import claims
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.proofs.solving.discharge import Options
@@ -36,15 +34,10 @@ from thence.spec.verdict import Verdict
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
-BY_INTERPRETER = Method("interpreted")
-
 MOST_STATES = 2_000
 
 MACHINES = 6
 """So many machines are drawn for one protocol, until one has a proved statement."""
-
-SOON_MS = 100
-"""Time limit for what is asked many times."""
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +108,7 @@ class Chosen:
     def of(self, draw: DrawnLink) -> str:
         return draw.with_facts(self.invariants, self.between)
 
-    def without(self, names: Sequence[str]) -> Chosen:
+    def without(self, names: Collection[str]) -> Chosen:
         invariants, between = (
             tuple(each for each in some if each not in names) for some in (self.invariants, self.between)
         )
@@ -133,7 +126,7 @@ def as_explored(specify: Specify, draw: DrawnLink) -> tuple[Chosen, set[str]]:
     while True:
         (link,) = specify(chosen.of(draw)).links
         found = list(checks(link))
-        wrong = [each.unlike.invariant.name for each in found if each.unlike is not None]
+        wrong = refuted_facts(found)
         if not wrong:
             false |= {"link"} if any(each.broken for each in found) else set()
             return chosen, false
@@ -147,13 +140,7 @@ def as_kept(
     known = tuple(each.formula for each in proved_conjuncts(specify(draw.with_facts((), ())).machines[0], inductive))
     while True:
         (link,) = specify(chosen.of(draw)).links
-        asked = claims(link, known)
-        done = session.within(SOON_MS).discharge([each.obligation for each in asked], look_for_models=False)
-        lost = [
-            each.claim.invariant.name
-            for each, found in zip(asked, done, strict=True)
-            if not found.proved and isinstance(each.claim, Kept)
-        ]
+        lost = facts_not_kept(session, link, known)
         if not lost:
             return chosen
         chosen = chosen.without(lost)

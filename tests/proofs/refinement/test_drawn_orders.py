@@ -13,15 +13,15 @@ from typing import TypeAlias
 
 import pytest
 from tests.proofs.refinement.drawn_orders import PROPERTIES, DrawnOrder, drawn_order, workloads
+from tests.proofs.refinement.kept_facts import BY_INTERPRETER, facts_not_kept, refuted_facts
 
 from thence.dsl import ir
 from thence.proofs.engines import explore
-from thence.proofs.explore.exploration import Method
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.inductive_set import proved_conjuncts
 from thence.proofs.machine.prover import prove_machine
 from thence.proofs.refinement import prover
-from thence.proofs.refinement.following import Enabled, Kept
+from thence.proofs.refinement.following import Enabled
 from thence.proofs.refinement.obligations import Claimed, claims
 from thence.proofs.scopes.link import check_link
 from thence.proofs.solving.discharge import Options
@@ -31,12 +31,7 @@ from thence.spec.verdict import Verdict
 
 Specify: TypeAlias = Callable[[str], ir.Specification]
 
-BY_INTERPRETER = Method("interpreted")
-
 MOST_STATES = 1_500
-
-SOON_MS = 100
-"""Time limit for what is asked many times."""
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +88,7 @@ def as_explored(specify: Specify, draw: DrawnOrder) -> Sequence[str]:
             check_link(link, link.protocol, workload, limit=300, method=BY_INTERPRETER)
             for workload in workloads(link)[:4]
         ]
-        wrong = {each.unlike.invariant.name for each in found if each.unlike is not None}
+        wrong = refuted_facts(found)
         if not wrong:
             return names
         names = tuple(name for name in names if name not in wrong)
@@ -105,13 +100,7 @@ def as_kept(
     """What is kept by each step, as far as the solver sees that soon. Raises: Unsupported."""
     while True:
         (link,) = specify(draw.with_facts(names)).links
-        asked = claims(link, known)
-        done = session.within(SOON_MS).discharge([each.obligation for each in asked], look_for_models=False)
-        lost = {
-            each.claim.invariant.name
-            for each, found in zip(asked, done, strict=True)
-            if not found.proved and isinstance(each.claim, Kept)
-        }
+        lost = facts_not_kept(session, link, known)
         if not lost:
             return names
         names = tuple(name for name in names if name not in lost)
