@@ -2,9 +2,9 @@
 #
 #   make setup    a virtual environment in .venv with exactly the versions of requirements.lock
 #   make verify   everything that the shipped library states, checked; ARGS="FILE..." narrows it down
-#   make test     the tests that a change needs: every feature, a few minutes; ARGS="-k NAME" narrows it down
-#   make test-long the long tests as well: differential and statistical runs, a cluster, the library under every option; of
-#                 tests with many cases one
+#   make test     the tests that a change needs: every feature, about half an hour; ARGS="-k NAME" narrows it down
+#   make test-long the long tests: differential and statistical runs, a cluster, the library under every option; of
+#                 tests with many cases one. PART=1/2 runs those of every second file, PART=2/2 the others
 #   make test-all every test, with all cases: two hours or three
 #   make tools    what some tests need: the model checker TLC (by Maven), zsh, ksh and chromium (on Debian), the
 #                 modules of the extension for editors (by npm); these tests are skipped without
@@ -33,6 +33,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.thence-setup
 JOBS ?= 2
 ARGS ?=
+PART ?= 1/1
 # An interpreter of your choice: make PYTHON=/path/to/python3 setup
 PYTHON ?=
 
@@ -73,13 +74,13 @@ verify: setup
 	@$(BIN)/python -m thence.conformance.java
 	@$(BIN)/thence verify $(ARGS)
 
-PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup --durations 30
 
 test: setup tools
 	$(PYTEST) -m "not long" $(ARGS)
 
 test-long: setup tools
-	$(PYTEST) -m long $(ARGS)
+	THENCE_PART=$(PART) $(PYTEST) -m long $(ARGS)
 
 test-all: test
 	THENCE_TESTS=all $(PYTEST) -m long $(ARGS)

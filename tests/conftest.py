@@ -62,6 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = {item for family in families.values() for item in family} - {
         item for family in families.values() for item in _spread(family)
     }
+    left_out |= _of_other_parts(items, os.environ.get("THENCE_PART", "1/1"))
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
@@ -73,6 +74,20 @@ def _spread(family: list[pytest.Item]) -> list[pytest.Item]:
     assert marker is not None
     count = min(marker.kwargs.get("share", SHARE), len(family))
     return [family[at * len(family) // count] for at in range(count)]
+
+
+def _of_other_parts(items: list[pytest.Item], part: str) -> set[pytest.Item]:
+    """The long tests that a part such as `1/2` leaves to the others.
+
+    Tests of one file are in one part, since they share what is costly.
+    """
+    number, _, parts = part.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise pytest.UsageError(f"THENCE_PART={part} is no part: the first of two is 1/2")
+    long = [item for item in items if item.get_closest_marker("long") is not None]
+    files = sorted({item.nodeid.partition("::")[0] for item in long})
+    chosen = set(files[int(number) - 1 :: int(parts)])
+    return {item for item in long if item.nodeid.partition("::")[0] not in chosen}
 
 
 def _end(watchdog: subprocess.Popen[bytes]) -> None:

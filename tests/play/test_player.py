@@ -453,23 +453,21 @@ def test_a_file_without_a_protocol_has_its_proofs(served: Callable[..., Server],
 
 
 def test_ten_thousand_steps_are_scrubbed_without_stutter(reading: Callable[..., Reader], chromium: Browser) -> None:
+    """Whatever step is shown, few elements are drawn: what a draw costs does not grow with the run."""
     reader = reading("cykas", {"scope": "starvation"})
     reader.click("#tab-asking")
     chromium.run("document.getElementById('count').value = '10000'")
     reader.click("#random")
     reader.wait("Number(document.getElementById('cursor').max) === 10000")
-    assert chromium.run("return document.querySelectorAll('#diagram svg *').length") < 1_500
     script = """
-    const slider = document.getElementById('cursor'), draw = [];
-    for (let turn = 0; turn < 40; turn += 1) {
-      slider.value = String(arguments[0][turn]);
-      const begin = performance.now();
+    const slider = document.getElementById('cursor'), drawn = [];
+    for (const step of arguments[0]) {
+      slider.value = String(step);
       slider.dispatchEvent(new Event('input'));
-      draw.push(performance.now() - begin);
+      drawn.push(document.querySelectorAll('#diagram svg *').length);
     }
-    draw.sort((a, b) => a - b);
-    return draw[20];
+    return drawn;
     """
-    middle = chromium.run(script, random.Random(1).sample(range(10_000), 40))
-    assert middle < 60, "milliseconds, on a busy machine"
+    drawn = chromium.run(script, random.Random(1).sample(range(10_000), 40))
+    assert min(drawn) > 0 and max(drawn) < 1_500
     reader.at(json.loads(json.dumps(chromium.run("return Number(document.getElementById('cursor').value)"))), 10_000)

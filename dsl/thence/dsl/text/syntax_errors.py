@@ -291,7 +291,7 @@ class _Case:
 
     def advice_on_values(self) -> str:
         """What to write instead of a formula or value that stands alone; empty where nothing is likely."""
-        if str(self.words[header_of(self.words, self.start)]) == "initial":
+        if "initial" in (str(self.first), str(self.words[header_of(self.words, self.start)])):
             return "`initial` gives first values: `forall x: r(x) := P` (false and 0 where it says nothing)"
         return ""
 
