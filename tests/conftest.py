@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,16 +45,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Cases that `long(but=...)` names by their ids stay in the short tier. Tests of Spark share a worker.
+    """Cases that `long(but=...)` names by their ids, or the first `but` cases, stay in the short tier. Tests of Spark
+    share a worker.
 
     Of the others, a test runs SHARE of its cases or as many as `long(share=...)` says, evenly spread; with
     THENCE_TESTS=all, all of them.
     """
     families: dict[str, list[pytest.Item]] = {}
+    met: Counter[str] = Counter()
     for item in items:
         callspec = getattr(item, "callspec", None)
-        for marker in list(item.own_markers):
-            if marker.name == "long" and callspec is not None and callspec.id in map(str, marker.kwargs.get("but", ())):
+        for marker in [each for each in item.own_markers if each.name == "long" and callspec is not None]:
+            family, but = item.nodeid.partition("[")[0], marker.kwargs.get("but", ())
+            met[family] += 1
+            if met[family] <= but if isinstance(but, int) else callspec.id in map(str, but):
                 item.own_markers.remove(marker)
         if item.get_closest_marker("long") is not None and os.environ.get("THENCE_TESTS") != "all":
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)

@@ -17,7 +17,7 @@ import pytest
 @pytest.mark.long
 def test_long(): pass
 
-@pytest.mark.long(but=("0",), share=2)
+@pytest.mark.long(but=1, share=2)
 @pytest.mark.parametrize("seed", range(6))
 def test_of_many(seed): pass
 

@@ -103,6 +103,7 @@ def test_infer(thence: Thence) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long(but=1, share=2)
 @pytest.mark.parametrize(
     "words", [("verify", "--campaign-cases", "0"), ("mutate",), ("infer",)], ids=lambda each: each[0]
 )

@@ -118,6 +118,7 @@ def test_a_worker_with_another_protocol_judges_nothing(recordings: Path) -> None
         outcomes([file], [digests[0]], (str(protocol), digests[1]))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_protocol_of_the_user_is_read_at_its_place_on_spark(recordings: Path) -> None:
     (recordings.parent / "mine.thence").write_text(EAGER)

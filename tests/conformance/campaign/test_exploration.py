@@ -50,6 +50,7 @@ def _fails(_: int) -> int:
     raise OSError("no space left")
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_an_embedded_spark_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what holds and of what is violated; a task that fails says why, and another program does none."""

@@ -29,6 +29,7 @@ def small() -> Study:
     return read_study("small", TEXT)
 
 
+@pytest.mark.long
 def test_a_sweep_is_stopped_and_goes_on(tmp_path: Path) -> None:
     folder, study = tmp_path / "small", small()
     seen: list[int] = []

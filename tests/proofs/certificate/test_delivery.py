@@ -78,6 +78,7 @@ def test_another_chain_is_found_out(delivered: Path, forge: Forge, change: Calla
     assert found.faults and not found.confirmed
 
 
+@pytest.mark.long(but=1, share=5)
 @pytest.mark.parametrize(
     ("old", "new"),
     [

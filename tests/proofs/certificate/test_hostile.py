@@ -178,6 +178,7 @@ def test_evidence_of_any_size_is_judged_or_refused_soon(refutation: tuple[Any, d
     assert sorted(outcomes, key=["shown", "too large", "refused"].index) == outcomes
 
 
+@pytest.mark.long
 def test_first_values_that_take_long_are_refused_soon(refutation: tuple[Any, dict[str, Any]]) -> None:
     machine, run = refutation
     (parameter,) = next(each.parameters for each in machine.transitions if each.name == "causal_send")

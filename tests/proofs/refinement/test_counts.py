@@ -77,6 +77,7 @@ def test_what_is_counted_for_the_sender_and_the_message_of_a_packet_is_known_whe
     assert assessed(session, ROADS).verdict is Verdict.PROVED
 
 
+@pytest.mark.long(but=1, share=6)
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -130,6 +130,7 @@ ASKED = {
 """Changes of the text, by what is missing then."""
 
 
+@pytest.mark.long(but=1, share=7)
 @pytest.mark.parametrize("missing", list(ASKED))
 def test_it_is_not_proved_where_something_is_missing(
     specify: Specify, session: ProofSession, inductive: InductiveSet, missing: str

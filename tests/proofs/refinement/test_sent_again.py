@@ -211,6 +211,7 @@ MISSING = {
 """Changes of the text, by what is missing then."""
 
 
+@pytest.mark.long(but=1, share=10)
 @pytest.mark.parametrize("missing", list(MISSING))
 def test_it_is_not_proved_where_something_is_missing(
     specify: Specify, session: ProofSession, inductive: InductiveSet, missing: str

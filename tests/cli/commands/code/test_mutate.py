@@ -20,6 +20,7 @@ Thence = Callable[..., Any]
 THENCE = str(Path(sys.executable).parent / "thence")
 
 
+@pytest.mark.long
 def test_a_score_with_its_mutants(thence: Thence, tmp_path: Path) -> None:
     ran = thence("mutate", "mf", "mf", "--limit", "6", "--json")
     [result] = ran.object["results"]

@@ -109,6 +109,7 @@ def test_a_link_to_a_file_stays_one(thence: Thence, tmp_path: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long
 def test_a_seed_fixes_every_choice(thence: Thence, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever order sets have in a process."""
     found = []
@@ -164,6 +165,7 @@ def test_a_killed_search_leaves_what_it_had(thence: Thence, command: list[str], 
     assert machine["verdict"] == "proved" and machine["resumed"]["samples"] > 0
 
 
+@pytest.mark.long
 def test_what_was_kept_is_not_believed(thence: Thence, tmp_path: Path, cache: Path) -> None:
     """The machine is edited, so that its statement is false; of what was kept, only what still fits counts."""
     file = tmp_path / "mine.thence"
@@ -215,6 +217,7 @@ def test_nothing_to_prove_is_no_proof(thence: Thence, tmp_path: Path) -> None:
     assert hidden.code == 3 and "nothing is stated of its states" in hidden.out
 
 
+@pytest.mark.long
 def test_a_file_that_was_changed_meanwhile_is_not_written(
     thence: Thence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +239,7 @@ def test_a_file_that_was_changed_meanwhile_is_not_written(
     assert ran.object["machines"][0]["verdict"] == "proved" and len(ran.object["unwritten"]) == 1
 
 
+@pytest.mark.long(but=1)
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_what_cannot_be_kept_costs_no_result(
     thence: Thence, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, jobs: str
@@ -286,6 +290,7 @@ def without_times(found: dict[str, Any]) -> list[dict[str, Any]]:
     return [{name: value for name, value in one.items() if "seconds" not in name} for one in found["machines"]]
 
 
+@pytest.mark.long
 def test_machines_at_the_same_time_are_as_one_after_the_other(thence: Thence, tmp_path: Path, cache: Path) -> None:
     (tmp_path / "mine.thence").write_text(SEVERAL)
     here = thence("infer", "mine.thence", "--json")
@@ -301,6 +306,7 @@ def test_machines_at_the_same_time_are_as_one_after_the_other(thence: Thence, tm
     assert [bool(one["resumed"]) for one in resumed] == [True, False, False]
 
 
+@pytest.mark.long
 def test_a_search_that_breaks_is_unknown(
     thence: Thence, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,6 +391,7 @@ PRICE = re.compile(
 )
 
 
+@pytest.mark.long
 def test_candidates_have_a_price_that_is_so(command: list[str], thence: Thence, tmp_path: Path) -> None:
     """The prover says of each candidate, beside all clauses that were there, what its price says."""
     file = tmp_path / "mine.thence"
@@ -407,6 +414,7 @@ def test_candidates_have_a_price_that_is_so(command: list[str], thence: Thence, 
             assert verdicts["causal"] == ("proved" if price["open"] == "0" else "unknown")
 
 
+@pytest.mark.long
 def test_the_end_of_the_input_ends_the_questions(command: list[str], tmp_path: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(STOP_AND_WAIT)
@@ -415,6 +423,7 @@ def test_the_end_of_the_input_ends_the_questions(command: list[str], tmp_path: P
         assert found.returncode == 3 and "ended by the user" in found.stdout and found.stderr == ""
 
 
+@pytest.mark.long
 def test_hints_are_a_table(thence: Thence, tmp_path: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(

@@ -102,6 +102,7 @@ def test_what_is_found_is_written_and_proved(thence: Thence, tmp_path: Path) -> 
     assert again.code == 0 and "no invariant is missing" in again.out and file.read_text() == before
 
 
+@pytest.mark.long
 def test_what_each_invariant_excludes_is_shown(thence: Thence, tmp_path: Path) -> None:
     """Without it an obligation fails in a state; with `-v` this state stands under the invariant."""
     file = tmp_path / "mine.thence"
@@ -132,6 +133,7 @@ def test_a_packet_may_have_a_field_with_the_name_of_a_function(thence: Thence, t
     assert thence("prove", str(file), LINK, "--no-cache").code == 0
 
 
+@pytest.mark.long
 def test_each_link_of_a_file_is_found_by_its_name(thence: Thence, tmp_path: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(COUNTED)
@@ -154,6 +156,7 @@ def test_a_wrong_protocol_is_refuted_by_a_run(thence: Thence, tmp_path: Path) ->
     assert "this run breaks the link after 3 steps:" in link["refuted"]["run"]  # no shorter run has two messages
 
 
+@pytest.mark.long
 def test_a_fault_that_no_sample_shows_is_not_proved(thence: Thence, tmp_path: Path) -> None:
     """The fault comes with the 100th message of a channel, so no run of the scopes has it."""
     file = tmp_path / "mine.thence"
@@ -174,6 +177,7 @@ def test_an_invariant_that_runs_make_false_is_refuted(thence: Thence, tmp_path: 
     assert hidden.code == 0 and "none_sent" not in hidden.out
 
 
+@pytest.mark.long
 def test_a_seed_fixes_every_choice(thence: Thence, tmp_path: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(COUNTED)
@@ -192,6 +196,7 @@ def test_bad_requests(thence: Thence, tmp_path: Path) -> None:
     assert thence("infer", "fifo", "fifo to sequence_numbers", "--write").rejects("of the library")
 
 
+@pytest.mark.long
 def test_hints_are_a_table(thence: Thence, tmp_path: Path) -> None:
     """The link needs no hint: the search finds what is hidden."""
     file = tmp_path / "mine.thence"
@@ -219,6 +224,7 @@ LATE_FAULT = COUNTED.replace("if n = done[j] + 1:", "if n = done[j] + 1 or n = 1
 """No search finds invariants for this, nor a run that breaks the link."""
 
 
+@pytest.mark.long
 def test_a_search_goes_on(thence: Thence, tmp_path: Path, cache: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(LATE_FAULT)
@@ -250,6 +256,7 @@ UNSOUND = (
 """Formulas that are true of nothing but the first steps, invariants, and what is no formula of the link."""
 
 
+@pytest.mark.long(share=2)
 @pytest.mark.parametrize("which", ["base", "wanted"])
 def test_what_was_kept_is_not_believed(thence: Thence, tmp_path: Path, cache: Path, which: str) -> None:
     """A true link is proved, a wrong one refuted, and one that nothing proves is unknown, whatever the file says."""
@@ -276,6 +283,7 @@ def without_times(found: dict[str, Any]) -> list[dict[str, Any]]:
     return [{name: value for name, value in one.items() if "seconds" not in name} for one in both]
 
 
+@pytest.mark.long
 def test_links_at_the_same_time_are_as_one_after_the_other(thence: Thence, tmp_path: Path, cache: Path) -> None:
     (tmp_path / "mine.thence").write_text(COUNTED)
     named = ("counted to anything", "numbers", LINK)

@@ -30,6 +30,7 @@ def searched(limits: Limits, end_at: str = "never", hide: str = "all", kept: Kep
         return infer_link(ProofSession(pool, options), without_invariants(link, (hide,)), limits, note, Aids(kept))
 
 
+@pytest.mark.long
 def test_an_interrupt_shows_what_proofs_rest_on() -> None:
     found = searched(Limits(), "clauses are enough")
     assert not found.proved and found.reason == INTERRUPTED and found.refuted is None
@@ -61,6 +62,7 @@ def test_the_time_limit_ends_a_search() -> None:
     assert not found.proved and "time limit" in found.reason
 
 
+@pytest.mark.long
 def test_what_is_not_hidden_is_kept() -> None:
     """One of four invariants is hidden, and found again; the others are not found a second time."""
     found = searched(Limits(), hide="delayed")
