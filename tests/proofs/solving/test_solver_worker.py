@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from thence.proofs.certificate.alethe_worker import proof_of
+from thence.proofs.certificate.instances.worker import instances_used
 from thence.proofs.infer.finite_worker import Solvers
 from thence.proofs.solving import solver_worker
 from thence.proofs.solving.solver_worker import answer, interrupted_after
@@ -72,3 +74,14 @@ def searched(timeout_ms: int) -> dict[str, Any]:
 def test_a_finite_problem_that_gets_no_processor_is_not_given_up() -> None:
     asked = {"solver": 1, "constants": dict.fromkeys(NAMES, "Bool"), "assertions": ASSERTIONS, "assume": []}
     assert Solvers().answer({"id": 1, **asked, "values": [], "timeout_ms": 1})["status"] == "unsat"
+
+
+@pytest.mark.usefixtures("clock")
+def test_proofs_that_get_no_processor_are_not_given_up() -> None:
+    declared = "".join(f"(declare-const {each} Bool)" for each in NAMES)
+    hard = "".join(f"(assert {each})" for each in ASSERTIONS)
+    pigeons = f"(set-logic UF){declared}{hard}(check-sat)"
+    assert "assume" in (proof_of(pigeons, timeout_ms=1) or "")
+    sort = "(declare-sort S 0)(declare-fun f (S) Bool)(declare-const a S)"
+    every = "(assert (forall ((x S)) (! (f x) :qid every :pattern ((f x)))))(assert (not (f a)))"
+    assert instances_used(f"{declared}{hard.replace('p6_5', 'false')}{sort}{every}", timeout_ms=1, seed=0)

@@ -37,6 +37,10 @@ started again in vain."""
 GRACE_MS = 2_000
 """How long after its own time limit a solver process may work on before it is killed."""
 
+TRIES: Mapping[SolverName, int] = {"z3": 1, "cvc5": 4}
+"""So many times as long as its time limit all tries of a solver take together, about. cvc5 is asked anew where it had
+little of the processors."""
+
 EFFORT_A_MS: Mapping[SolverName, int] = {"z3": 2_000, "cvc5": 200}
 """The effort that a solver spends in a millisecond on a question, in its own measure: about, on two machines of ours.
 
@@ -232,7 +236,7 @@ class Worker:
             if solver not in self._loaded:
                 process.ask({"load": solver}, START_S)
                 self._loaded.add(solver)
-            reply = process.ask(request.to_json(), (request.timeout_ms + GRACE_MS) / 1000)
+            reply = process.ask(request.to_json(), (request.timeout_ms * TRIES[solver] + GRACE_MS) / 1000)
         except WorkerDied as lost:
             reason = str(lost)
         except WorkerLate:

@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"\bInt\b|[ (]\d")
 OUT_OF_TIME = "timeout"
 """The reason of an `unknown` of cvc5, in its own word, where the limit by the clock was reached."""
 
-_MOSTLY = 0.9
+MOSTLY = 0.9
 """A process that worked for this share of the clock had a processor to itself."""
 
 LOOK_S = 0.02
@@ -147,7 +147,7 @@ def check_with_cvc5(
         started = time.process_time()
         found = _asked_of_cvc5(text, seed, clock_ms, core, effort)
         taken_ms = (time.process_time() - started) * 1000
-        if found[1] != OUT_OF_TIME or taken_ms >= timeout_ms * _MOSTLY:
+        if found[1] != OUT_OF_TIME or taken_ms >= timeout_ms * MOSTLY:
             status, reason, used = found
             return status, OUT_OF_EFFORT if reason in (OUT_OF_TIME, "resourceout") else reason, used
         clock_ms *= 2

@@ -30,9 +30,7 @@ machine finds the same stages. The larger limit is tried where the smaller one f
 need 40,000 as a rule; most others are false, which Z3 finds out at no effort."""
 
 
-def easy(
-    session: ProofSession, obligations: Sequence[Obligation], effort: int, little: int = EFFORTS[0]
-) -> list[int]:
+def easy(session: ProofSession, obligations: Sequence[Obligation], effort: int, little: int = EFFORTS[0]) -> list[int]:
     """The positions of the obligations that the first solver proves within this effort.
 
     More than a little effort is not spent on what is false in a small structure: no effort proves that.
