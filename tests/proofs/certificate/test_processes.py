@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from thence.proofs.certificate import processes
 from thence.proofs.certificate.processes import Processes, side_by_side
 
 
@@ -24,10 +25,22 @@ def test_outcomes_come_in_order() -> None:
 
 
 def test_a_program_that_takes_too_long_is_killed_and_what_it_said_counts() -> None:
+    slow = python("print('first', flush=True)\nwhile True: pass")
+    assert Processes().output(slow, 0.5) == "first\n"
+
+
+def test_a_program_that_hangs_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "STUCK", 2)
     started = time.monotonic()
-    slow = python("import time; print('first', flush=True); time.sleep(60)")
-    assert Processes().output(slow, 2.0) == "first\n"
+    assert Processes().output(python("import time; time.sleep(60)"), 2.0) == ""
     assert time.monotonic() - started < 30
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not show the clocks of processes")
+def test_a_program_that_gets_no_processor_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is given time by the clock, and does not use it, as on a machine that is busy with others."""
+    monkeypatch.setattr(processes, "STUCK", 100_000)
+    assert Processes().output(python("import time; time.sleep(2); print('done')"), 1.0) == "done\n"
 
 
 def test_an_error_ends_all_programs() -> None:

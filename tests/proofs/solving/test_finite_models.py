@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from itertools import permutations
+from typing import Any
+
 import pytest
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Sort
 from thence.proofs.logic.formula import Unsupported, conj, equal, forall, holds, local, negation
+from thence.proofs.logic.ground import Grounding
 from thence.proofs.logic.obligation import Obligation, Signature
 from thence.proofs.logic.structure import CrossCheckError, Structure, evaluate
 from thence.proofs.solving.finite_models import (
@@ -18,7 +23,7 @@ from thence.proofs.solving.finite_models import (
     full_universe,
     negated_obligation,
 )
-from thence.proofs.solving.solver import SolverPool
+from thence.proofs.solving.solver import Answer, SolverPool, SolverRequest
 
 A, B, M = (ir.Variable(name, MESSAGE) for name in "abm")
 TIME = Sort("time")
@@ -57,6 +62,43 @@ def test_the_negated_obligation_has_values_for_the_constants(pool: SolverPool) -
     )
     assert outcome.model is not None
     assert evaluate(goal.body, outcome.model.structure, outcome.model.environment) is False
+
+
+def test_what_is_kept_of_formulas_changes_no_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Problems share closed formulas, one of them about all numbers, which bounds those of the problem, and with each
+    other order. Each has the same question in a pool that knows the formulas as in a new one."""
+    number, rank = ir.Variable("k", NAT), ir.Symbol("rank", (M,), NAT)
+    signature = Signature((PROCESS, MESSAGE), (), (SENT, HB, rank))
+    ranked = ir.Apply(NAT, "rank", (local(M),))
+    named = [
+        ir.NamedFormula("all sent", forall((M,), holds("sent", local(M)))),
+        ir.NamedFormula("numbers", forall((M, number), negation(equal(ranked, local(number))))),
+        ir.NamedFormula("open", negation(holds("sent", local(A)))),
+    ]
+    asked: list[SolverRequest] = []
+    written: list[ir.Expr] = []
+    formula = Grounding.formula
+
+    def grounded(own: Grounding, expr: ir.Expr, *rest: Any) -> str:
+        written.append(expr)
+        return formula(own, expr, *rest)
+
+    def ask(own: SolverPool, request: SolverRequest) -> Answer:
+        asked.append(request)
+        return Answer("done", "", 0.0)
+
+    monkeypatch.setattr(Grounding, "formula", grounded)
+    monkeypatch.setattr(SolverPool, "ask", ask)
+    sizes = ({"message": 2, "process": 1},)
+    with SolverPool(1) as kept:
+        for some in [*permutations(named), *permutations(named, 2)]:
+            problem = Problem(signature, some, (), (A,))
+            for pool in (kept, SolverPool(1)):
+                with pool if pool is not kept else nullcontext():
+                    find_model(pool, problem, timeout_ms=5_000, seed=0, sizes=sizes)
+    assert len(asked) == 24 and all(one == other for one, other in zip(asked[::2], asked[1::2], strict=True))
+    times = [sum(each is one.body for each in written) for one in named]
+    assert times[0] < times[1] and times[0] < times[2], "the first is known, and no other is"
 
 
 def test_an_ordered_sort_has_room_for_every_event() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from thence.proofs.solving import worker_process
 from thence.proofs.solving.worker_process import WorkerLate, WorkerProcess, clock_of
 
 ASKING = """
 import sys
+from thence.proofs.solving import worker_process
 from thence.proofs.solving.worker_process import WorkerProcess
 
 names = [[f"p{pigeon}_{hole}" for hole in range(13)] for pigeon in range(14)]
@@ -68,6 +72,38 @@ def test_a_question_is_late_once_the_time_of_the_asker_is_over() -> None:
     finally:
         worker.close()
     assert next(looks) == 4 and worker.processor_s > 0
+
+
+def test_a_process_that_gets_no_processor_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is stopped until the third look, long after its limit would be over by the clock."""
+    monkeypatch.setattr(worker_process, "STUCK", 100_000)
+    looks, worker = count(1), WorkerProcess("thence.proofs.infer.finite_worker")
+
+    def goes_on() -> bool:
+        if next(looks) == 3:
+            os.kill(worker.pid, signal.SIGCONT)
+        return False
+
+    asked = {"solver": 1, "constants": {}, "assertions": []}
+    try:
+        worker.ask(asked, 60.0)
+        os.kill(worker.pid, signal.SIGSTOP)
+        assert worker.ask(asked, 0.1, goes_on)["status"] == "done"
+    finally:
+        worker.close()
+
+
+def test_a_process_that_hangs_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_process, "STUCK", 5)
+    worker = WorkerProcess("thence.proofs.infer.finite_worker")
+    asked = {"solver": 1, "constants": {}, "assertions": []}
+    try:
+        worker.ask(asked, 60.0)
+        os.kill(worker.pid, signal.SIGSTOP)
+        with pytest.raises(WorkerLate):
+            worker.ask(asked, 0.1)
+    finally:
+        worker.close()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not show the clocks of processes")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from thence.proofs.certificate.processes import Processes, side_by_side
+from thence.proofs.solving.solver import TRIES
 
 GRACE_MS = 2_000
 
@@ -37,5 +38,5 @@ def _answers(timeout_ms: int, processes: Processes, texts: Sequence[str]) -> lis
     """The answers of one process, up to where it was killed or died."""
     request = json.dumps({"texts": list(texts), "timeout_ms": timeout_ms}).encode()
     command = [sys.executable, "-P", "-m", "thence.proofs.certificate.alethe_worker"]
-    output = processes.output(command, (timeout_ms + GRACE_MS) / 1000 * len(texts), request)
+    output = processes.output(command, (timeout_ms * TRIES["cvc5"] + GRACE_MS) / 1000 * len(texts), request)
     return [json.loads(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]

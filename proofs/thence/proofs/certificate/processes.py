@@ -7,10 +7,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
+
+from thence.proofs.solving.worker_process import STUCK, WATCHED_S, clock_of
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -29,7 +32,9 @@ class Processes:
     _over: bool = False
 
     def output(self, command: Sequence[str], limit_s: float, given: bytes = b"") -> str:
-        """The standard output of a program until it ends, or is killed when its time is over."""
+        """The standard output of a program until it ends, or is killed when its time is over: by the clock, and by its
+        own processor time, since a busy machine gives it little. What hangs is killed after `STUCK` times as long.
+        """
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as told:
             told.write(given)
             told.seek(0)
@@ -46,7 +51,7 @@ class Processes:
                 )
                 self._running.add(process)
             try:
-                process.wait(limit_s)
+                _wait(process, limit_s)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -62,6 +67,20 @@ class Processes:
             self._over = True
             for process in self._running:
                 process.kill()
+
+
+def _wait(process: subprocess.Popen[bytes], limit_s: float) -> None:
+    """Waits until it ends. Raises: TimeoutExpired, once its time is over."""
+    hangs_at, wait_s = time.monotonic() + limit_s * STUCK, limit_s
+    while True:
+        try:
+            process.wait(wait_s)
+            return
+        except subprocess.TimeoutExpired:
+            worked_s = clock_of(process.pid)
+            if worked_s is None or worked_s >= limit_s or time.monotonic() >= hangs_at:
+                raise
+            wait_s = WATCHED_S
 
 
 def _environment() -> dict[str, str]:

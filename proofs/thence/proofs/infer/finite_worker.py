@@ -3,7 +3,7 @@
 A request names a solver by a number; it is made when it is first named. `constants` and `assertions` are added for
 good. With `assume`, the truth of the named constants is assumed, and the answer is `sat` with the values of the
 constants in `values` (null: of all), `unsat` with the names of assumptions that are enough (`core`), or `unknown`.
-`effort` is a limit in Z3's own measure.
+`timeout_ms` is a limit on the processor time of this process, `effort` one in Z3's own measure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Any
 
-from thence.proofs.solving.solver_worker import limit_memory
+from thence.proofs.solving.solver_worker import interrupted_after, limit_memory
 
 _WORD = re.compile(r"\|([^|]+)\||([^\s()|]+)")
 
@@ -54,9 +54,9 @@ class Solvers:
             solver.add(z3.parse_smt2_string(text, decls=used, ctx=solver.ctx))
         if "assume" not in request:
             return {"status": "done", "reason": ""}
-        solver.set("timeout", request["timeout_ms"])
         solver.set("rlimit", request.get("effort", 0))  # 0: no limit
-        status = str(solver.check([constants[name] for name in request["assume"]]))
+        with interrupted_after(request["timeout_ms"] / 1000, solver.ctx.interrupt):
+            status = str(solver.check([constants[name] for name in request["assume"]]))
         if status == "unsat":
             return {"status": status, "reason": "", "core": [str(name) for name in solver.unsat_core()]}
         if status == "unknown":

@@ -12,9 +12,9 @@ from thence.proofs.logic.structure import Value
 from thence.proofs.solving.worker_process import WorkerDied, WorkerLate, WorkerProcess
 
 GRACE_S = 10.0
-"""How much longer than its limits by the clock the process may take to answer before it is lost."""
+"""How much longer than its limits the process may work before it is lost."""
 
-LATE = ("timeout", "canceled")
+LATE = ("timeout", "canceled", "interrupted")
 """The reasons that Z3 gives where its time limit was over."""
 
 EFFORT_A_MS = 4_000
@@ -22,7 +22,7 @@ EFFORT_A_MS = 4_000
 efforts, so that the same clauses are found however busy the machine is."""
 
 PATIENCE = 8
-"""So many times as long as a limit says a question may take by the clock: a machine may be that busy."""
+"""So many times as long as a limit says a question may take, of processor time, where its effort counts little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class SolverProcess:
         """Declares constants and asserts formulas. Raises: OutOfTime."""
         if constants or assertions:
             request = {"solver": solver, "constants": dict(constants), "assertions": list(assertions)}
-            self._ask(request, self.budget.left * PATIENCE)
+            self._ask(request, self.budget.left)
 
     def check(self, solver: int, asked: Asked) -> FiniteAnswer:
         """Whether the assumptions can be true together. Raises: OutOfTime."""
@@ -99,7 +99,7 @@ class SolverProcess:
             if answer["status"] != "unknown":
                 return _read(answer)
             self.budget.check()
-            if answer["reason"] not in LATE:  # the limit of a solver counts the clock: there may be time left
+            if answer["reason"] not in LATE:  # a limit that is over a little early leaves a little time
                 raise OutOfTime(f"a solver gives up: {answer['reason']}")
 
     def try_check(self, solver: int, asked: Asked, seconds: float) -> FiniteAnswer | None:
@@ -116,14 +116,14 @@ class SolverProcess:
         return None
 
     def _check(self, solver: int, asked: Asked, seconds: float, limits: Mapping[str, int]) -> dict[str, Any]:
-        """The answer within so many seconds by the clock, and within other limits. Raises: OutOfTime."""
+        """The answer within so many seconds of processor time, and within other limits. Raises: OutOfTime."""
         self.checks += 1
         question = {"solver": solver, "assume": asked.assume, "values": asked.values}
         return self._ask({**question, "timeout_ms": max(1, int(seconds * 1000)), **limits}, seconds)
 
     def _ask(self, request: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """The answer; the process is lost where there is none in twice as many seconds by the clock, and some more, or
-        once the whole time of the search is over."""
+        """The answer; the process is lost where it works twice as many seconds without one, and some more, or once the
+        whole time of the search is over."""
         self.budget.check()
         try:
             return self._process.ask(request, 2 * seconds + GRACE_S, lambda: self.budget.is_overrun)

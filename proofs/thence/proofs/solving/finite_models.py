@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from thence.dsl import ir
 from thence.dsl.ir.types import NAT, Sort
-from thence.proofs.logic.formula import negation
+from thence.proofs.logic.formula import free_locals, negation
 from thence.proofs.logic.ground import Grounding, Term
 from thence.proofs.logic.number_window import WINDOW
 from thence.proofs.logic.obligation import Obligation, Signature
@@ -21,6 +21,13 @@ from thence.proofs.logic.structure import CrossCheckError, Structure, Value, eva
 from thence.proofs.solving.solver import PATIENCE, SEARCH_EFFORT_A_MS, Answer, SolverPool, Stage, StagedSearch
 
 Read = TypeVar("Read")
+
+_Texts: TypeAlias = dict[int, tuple[ir.Expr, str]]
+"""What a grounding over one universe says of closed formulas, by identity: the obligations of a machine share most
+hypotheses. Each with the formula, so that no other has its place in memory."""
+
+_LONGEST_KEPT = 50_000
+"""Texts of formulas with more characters are not kept."""
 
 GOAL = "the goal"
 """The truth value that a model makes true. No symbol of a file has this name."""
@@ -108,7 +115,9 @@ def find_model(
 def _find_in(
     pool: SolverPool, problem: Problem, universe: Mapping[str, int], timeout_ms: int, seed: int, least: bool
 ) -> tuple[Answer, Model | None]:
-    grounding, state, environment = _grounded(problem, universe)
+    same = ("grounded", problem.signature, tuple(universe.items()))
+    known = cast(_Texts, pool.computed.setdefault(same, {}))
+    grounding, state, environment = _grounded(problem, universe, known)
     stage = Stage(tuple(grounding.assertions), {"model": GOAL})
 
     def read(answer: Answer) -> Model | None:
@@ -172,8 +181,9 @@ def _sorts_of(symbol: ir.Symbol) -> list[Sort]:
 
 
 def _grounded(
-    problem: Problem, universe: Mapping[str, int]
+    problem: Problem, universe: Mapping[str, int], known: _Texts
 ) -> tuple[Grounding, dict[str, Mapping[tuple[int, ...], Term]], dict[str, Term]]:
+    """The problem over a universe. `known` gets what it says of formulas that others may have, too."""
     grounding = Grounding(universe, frozenset(problem.signature.ordered))
     exact = {inductive.name for inductive in problem.inductives}
     state: dict[str, Mapping[tuple[int, ...], Term]] = {
@@ -186,7 +196,15 @@ def _grounded(
     }
     grounding.constants[GOAL] = "Bool"
     for formula in problem.formulas:
-        grounding.assertions.append(grounding.formula(formula.body, state, environment))
+        body = formula.body
+        if id(body) in known and not exact:
+            text = known[id(body)][1]
+        else:
+            text = grounding.formula(body, state, environment)
+            # where quantifiers have bounded the numbers, more was said than the text
+            if len(text) <= _LONGEST_KEPT and grounding.mark().highest is None and not exact and not free_locals(body):
+                known[id(body)] = body, text
+        grounding.assertions.append(text)
     return grounding, state, environment
 
 

@@ -1,7 +1,7 @@
 """Solver processes that can be killed, and a pool of them.
 
-A solver's own time limit is not always honoured, so every request also has a deadline after which its process
-is killed; a killed or dead process is an `unknown` answer with the reason, and a new process takes its place.
+A solver's own time limit is not always honoured, so a process that works longer for a request is killed; a killed or
+dead process is an `unknown` answer with the reason, and a new process takes its place.
 """
 
 from __future__ import annotations
@@ -30,25 +30,30 @@ def solver_version(solver: SolverName) -> str:
     return version({"z3": "z3-solver", "cvc5": "cvc5"}[solver])
 
 
-START_S = 60.0
-"""So long a solver process may take to start, and to load a solver, by the clock. On a busy machine a second is not
-enough, and a process that is killed for it is started again in vain."""
+START_S = 20.0
+"""So much processor time a solver process may take to start, and to load a solver. A process that is killed for it is
+started again in vain."""
 
 GRACE_MS = 2_000
-"""How long after its own time limit a solver process may still answer before it is killed."""
+"""How long after its own time limit a solver process may work on before it is killed."""
+
+TRIES: Mapping[SolverName, int] = {"z3": 1, "cvc5": 4}
+"""So many times as long as its time limit all tries of a solver take together, about. cvc5 is asked anew where it had
+little of the processors."""
 
 EFFORT_A_MS: Mapping[SolverName, int] = {"z3": 2_000, "cvc5": 200}
 """The effort that a solver spends in a millisecond on a question, in its own measure: about, on two machines of ours.
 
 NOTE(effort): a limit is given in milliseconds, and counted as effort, so that an answer does not depend on how busy the
-machine is. The clock is the last resort, for what takes long and counts little: `PATIENCE` times the limit.
+machine is. For what takes long and counts little there is a second limit, `PATIENCE` times as long, on the processor
+time of the solver's process. The clock is the last resort, against what hangs: see `worker_process`.
 """
 
 SEARCH_EFFORT_A_MS = 6_000
 """The same, of Z3's search for a finite structure."""
 
 PATIENCE = 5
-"""So many times as long as a limit says a solver may take by the clock. See NOTE(effort)."""
+"""So many times as long as a limit says a solver may work. See NOTE(effort)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ class Check:
     """The question whether an SMT-LIB2 text is satisfiable.
 
     Attributes:
+        timeout_ms: a limit on the processor time of the solver's process.
         core: named assertions that contradict each other are asked for, too: those of the first proof, or as few as are
             found with some more effort.
         effort: a limit in the solver's own measure of effort, which is the same on every machine.
@@ -97,6 +103,7 @@ class StagedSearch:
     Attributes:
         minimise: truth values to make false, as many as can be, and numbers to make small.
         alternatives: by goal, the group that it belongs to: one goal of a group is enough.
+        timeout_ms: a limit on the processor time of the solver's process.
         numbers_below: a bound on all numbers.
         effort: a limit in Z3's own measure of effort, which is the same on every machine.
     """
@@ -229,7 +236,7 @@ class Worker:
             if solver not in self._loaded:
                 process.ask({"load": solver}, START_S)
                 self._loaded.add(solver)
-            reply = process.ask(request.to_json(), (request.timeout_ms + GRACE_MS) / 1000)
+            reply = process.ask(request.to_json(), (request.timeout_ms * TRIES[solver] + GRACE_MS) / 1000)
         except WorkerDied as lost:
             reason = str(lost)
         except WorkerLate:

@@ -1,7 +1,7 @@
 """A solver process: reads one JSON request a line, writes one JSON answer a line. Nothing else imports a solver.
 
 `{"id", "load": "z3" | "cvc5"}` loads a solver, which takes a while on a busy machine, and is answered with the `id`.
-Two other kinds of request, both with `id`, `seed` and `timeout_ms`:
+Two other kinds of request, both with `id`, `seed` and `timeout_ms`, a limit on the processor time of this process:
 
 - `{"solver": "z3" | "cvc5", "text": SMT-LIB2}`: is the text satisfiable? With `"core": "first" | "small"`, an `unsat`
   comes with the names of assertions that are enough for it: those of the proof, or as few as some effort finds. With
@@ -22,7 +22,10 @@ import json
 import re
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from threading import Event, Thread
 from typing import Any
 
 MEMORY_BYTES = 8 << 30
@@ -30,6 +33,9 @@ MEMORY_BYTES = 8 << 30
 
 OUT_OF_EFFORT = "timeout"
 """The reason of an `unknown` where the limit on effort or time was reached."""
+
+_ENDED = frozenset({"max. resource limit exceeded", "interrupted", "interrupted from keyboard"})
+"""Reasons of Z3 that say the same."""
 
 EXHAUSTED = "(incomplete quantifiers)"
 """The reason of an `unknown` where Z3 has no more instances to try, in its own words."""
@@ -40,8 +46,45 @@ REFUSED = frozenset({"as", "_"})
 _NUMBER = re.compile(r"\bInt\b|[ (]\d")
 """The sort of numbers, or a number: every term that is a number has one of them in it."""
 
+OUT_OF_TIME = "timeout"
+"""The reason of an `unknown` of cvc5, in its own word, where the limit by the clock was reached."""
+
+MOSTLY = 0.9
+"""A process that worked for this share of the clock had a processor to itself."""
+
+LOOK_S = 0.02
+"""The processor time is looked at no more often than this, by the clock. An interrupt that comes to nothing, since the
+solver is between two parts of its work, is repeated as often."""
+
 SMALLER_RLIMIT = 100_000
 """Limit, in Z3's measure of effort, of each attempt to leave out one more assertion of a core."""
+
+
+@contextmanager
+def interrupted_after(limit_s: float, interrupt: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """`interrupt` is called once the block has taken so much processor time of this process, and until it is over.
+
+    The block is given a function that says whether it has. A solver's own limit on time counts the clock, and ends
+    early where other programs keep the processors busy. The block is to leave the interpreter to other threads, as Z3's
+    calls do. Nothing is interrupted behind it.
+    """
+    end, over = time.process_time() + limit_s, Event()
+
+    def is_late() -> bool:
+        return time.process_time() >= end
+
+    def watch() -> None:
+        while not over.wait(max(end - time.process_time(), LOOK_S)):
+            if is_late():
+                interrupt()
+
+    watching = Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield is_late
+    finally:
+        over.set()
+        watching.join()
 
 
 def check_with_z3(
@@ -52,7 +95,6 @@ def check_with_z3(
 
     context = z3.Context()  # earlier questions leave no trace in the answer
     solver = z3.Solver(ctx=context)
-    solver.set("timeout", timeout_ms)
     solver.set("random_seed", seed)
     if effort is not None:
         solver.set("rlimit", effort)
@@ -67,17 +109,18 @@ def check_with_z3(
     else:
         solver.from_string(text.replace("(check-sat)", ""))
         names = []
-    status = str(solver.check(*names))
     used: list[str] = []
-    if core and status == "unsat":
-        used = _small_core(solver) if core == "small" else [str(name) for name in solver.unsat_core()]
+    with interrupted_after(timeout_ms / 1000, context.interrupt):
+        status = str(solver.check(*names))
+        if core and status == "unsat":
+            used = _small_core(solver) if core == "small" else [str(name) for name in solver.unsat_core()]
     return status, _reason(solver) if status == "unknown" else "", used
 
 
 def _reason(solver: Any) -> str:
     """Why Z3 does not know, in one word where a limit was reached."""
     reason = str(solver.reason_unknown())
-    return OUT_OF_EFFORT if "canceled" in reason or reason == "max. resource limit exceeded" else reason
+    return OUT_OF_EFFORT if "canceled" in reason or reason in _ENDED else reason
 
 
 def _small_core(solver: Any) -> list[str]:
@@ -94,12 +137,29 @@ def _small_core(solver: Any) -> list[str]:
 def check_with_cvc5(
     text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None, only_refute: bool = False
 ) -> tuple[str, str, list[str]]:
-    """The same by cvc5, which looks for no models of quantified formulas anyway: `only_refute` changes nothing."""
+    """The same by cvc5, which looks for no models of quantified formulas anyway: `only_refute` changes nothing.
+
+    Its limit on time counts the clock. Where the process had little of the processors meanwhile, cvc5 is asked anew,
+    for longer.
+    """
+    clock_ms = timeout_ms
+    while True:
+        started = time.process_time()
+        found = _asked_of_cvc5(text, seed, clock_ms, core, effort)
+        taken_ms = (time.process_time() - started) * 1000
+        if found[1] != OUT_OF_TIME or taken_ms >= timeout_ms * MOSTLY:
+            status, reason, used = found
+            return status, OUT_OF_EFFORT if reason in (OUT_OF_TIME, "resourceout") else reason, used
+        clock_ms *= 2
+
+
+def _asked_of_cvc5(text: str, seed: int, clock_ms: int, core: str, effort: int | None) -> tuple[str, str, list[str]]:
+    """The status, the reason in cvc5's own word, the core. The limit in ms is by the clock."""
     import cvc5
 
     terms = cvc5.TermManager()
     solver = cvc5.Solver(terms)
-    solver.setOption("tlimit-per", str(timeout_ms))
+    solver.setOption("tlimit-per", str(clock_ms))
     solver.setOption("seed", str(seed))
     solver.setOption("enum-inst", "true")  # where matching finds nothing more, it tries terms one after the other
     if effort is not None:
@@ -123,8 +183,7 @@ def check_with_cvc5(
         return "unsat", "", used
     if result.isSat():
         return "sat", "", []
-    reason = str(result.getUnknownExplanation()).rpartition(".")[2].lower()
-    return "unknown", OUT_OF_EFFORT if reason == "resourceout" else reason, []
+    return "unknown", str(result.getUnknownExplanation()).rpartition(".")[2].lower(), []
 
 
 def _logic(text: str) -> str:
@@ -151,13 +210,19 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
     """
     import z3
 
+    context = z3.Context()  # earlier questions leave no trace in the answer
+    with interrupted_after(request["timeout_ms"] / 1000, context.interrupt) as is_late:
+        return _searched(context, request, is_late)
+
+
+def _searched(context: Any, request: dict[str, Any], is_late: Callable[[], bool]) -> dict[str, Any]:
+    import z3
+
     sorts: dict[str, str] = request["constants"]
     numbers = [name for name, sort in sorts.items() if sort == "Int"]
     below: int | None = request.get("numbers_below")
     finite = below is not None or not numbers
-    context = z3.Context()  # earlier questions leave no trace in the answer
     solver = z3.SolverFor("QF_FD", context) if finite else z3.Solver(ctx=context)
-    deadline = time.monotonic() + request["timeout_ms"] / 1000
     if not finite:
         solver.set("random_seed", request["seed"])
     constants = {
@@ -183,7 +248,8 @@ def search(request: dict[str, Any]) -> dict[str, Any]:
         for goal, literal in stage["goals"].items():
             if goal not in outstanding:
                 continue
-            solver.set("timeout", max(1, int((deadline - time.monotonic()) * 1000)))
+            if is_late():
+                return {"status": "unknown", "reason": OUT_OF_EFFORT, "models": models}
             if effort is not None:
                 solver.set("rlimit", max(1, effort - (_spent(solver) - before)))
             status = solver.check(constants[literal])

@@ -28,6 +28,10 @@ before each question."""
 WATCHED_S = 0.25
 """So often whoever waits for an answer looks whether there is time left."""
 
+STUCK = 20
+"""So many times as long as its limit, by the clock, a process may take to answer. A busy machine gives it a small share
+of its processors; what takes longer hangs."""
+
 
 class WorkerDied(Exception):
     """The process ended before it answered. The message has its exit code."""
@@ -80,11 +84,13 @@ class WorkerProcess:
     ) -> dict[str, Any]:
         """The answer to the request. A long request gets a second more for each megabyte.
 
-        It is late, too, once `is_over` says so, which is asked several times a second.
+        The limit is on the processor time of the process. It is late, too, after `STUCK` times as long by the clock,
+        the only limit where the system does not show the processor time, and once `is_over` says so, which is asked
+        several times a second.
 
         Raises: WorkerDied, WorkerLate.
         """
-        started = time.monotonic()
+        started, before = time.monotonic(), self.processor_s
         self._number += 1
         line = json.dumps({"id": self._number, **request}) + "\n"
         assert self._process.stdin is not None
@@ -93,8 +99,13 @@ class WorkerProcess:
             self._process.stdin.flush()
         except BrokenPipeError as error:
             raise self._died() from error
+        limit_s += len(line) / 1_000_000
+
+        def is_late() -> bool:
+            return self.processor_s - before >= limit_s or time.monotonic() - started >= limit_s * STUCK
+
         try:
-            answer = self._answer(started + limit_s + len(line) / 1_000_000, is_over)
+            answer = self._answer(lambda: is_late() or (is_over is not None and is_over()))
         except WorkerLate:
             if clock_of(self._process.pid) is None:
                 self._taken_s += time.monotonic() - started
@@ -103,16 +114,15 @@ class WorkerProcess:
         self._taken_s = max(self._taken_s, answer.pop("processor_s", 0.0))
         return answer
 
-    def _answer(self, deadline: float, is_over: Callable[[], bool] | None) -> dict[str, Any]:
-        """The next line of the process."""
+    def _answer(self, is_late: Callable[[], bool]) -> dict[str, Any]:
+        """The next line of the process, unless it is late."""
         assert self._process.stdout is not None
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._buffer:
-                left = deadline - time.monotonic()
-                if left <= 0 or (is_over is not None and is_over()):
-                    raise WorkerLate
-                if not selector.select(left if is_over is None else min(left, WATCHED_S)):
+                if not selector.select(WATCHED_S):
+                    if is_late():
+                        raise WorkerLate
                     continue
                 chunk = os.read(self._process.stdout.fileno(), 1 << 16)
                 if not chunk:

@@ -1,7 +1,7 @@
 """A process that asks Z3 for proofs, and says which instances of named quantified formulas they use.
 
 Reads one JSON request, `{"texts": [...], "timeout_ms": N, "seed": N}`. Writes a line of JSON for each text: a list of
-`[name, {variable: term}]`, empty where there is no proof in time.
+`[name, {variable: term}]`, empty where there is no proof in time, which is the processor time of this process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from thence.proofs.solving.solver_worker import limit_memory
+from thence.proofs.solving.solver_worker import interrupted_after, limit_memory
 
 EFFORT = 2_000_000
 """Limit in Z3's own measure, which is the same on every machine."""
@@ -26,12 +26,13 @@ def instances_used(text: str, timeout_ms: int, seed: int) -> list[tuple[str, dic
 
     context = z3.Context(proof=True)
     solver = z3.Solver(ctx=context)
-    solver.set("timeout", timeout_ms)
     solver.set("random_seed", seed)
     solver.set("rlimit", EFFORT)
     solver.set("enable_der", False)  # keeps variables with an equation, `x = f(y)`, whose terms would not be said
     solver.from_string(text)
-    if solver.check() != z3.unsat:
+    with interrupted_after(timeout_ms / 1000, context.interrupt):
+        status = solver.check()
+    if status != z3.unsat:
         return []
     texts: dict[int, str] = {}
     found = []

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.obligation import Obligation
-from thence.proofs.logic.smt import smt_text
+from thence.proofs.logic.smt import Written, smt_text
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.finite_models import STEP_SIZES, negated_obligation
 from thence.proofs.solving.session import ProofSession
@@ -24,17 +24,18 @@ Shows: TypeAlias = Callable[[Sequence[Obligation]], bool]
 _SMALL = STEP_SIZES[:6]
 """Structures of one or two messages: most statements that are false are false in one of them."""
 
-EFFORTS = (200_000, 3_000_000)
+EFFORTS = (100_000, 3_000_000)
 """Limits on the search for a stage of a proof without deadlock, in the solver's own measure of effort, so that every
-machine finds the same stages. The larger limit is tried where the smaller one finds no stage."""
+machine finds the same stages. The larger limit is tried where the smaller one finds no stage. Stages that can be proved
+need 40,000 as a rule; most others are false, which Z3 finds out at no effort."""
 
 
-def easy(session: ProofSession, obligations: Sequence[Obligation], effort: int) -> list[int]:
+def easy(session: ProofSession, obligations: Sequence[Obligation], effort: int, little: int = EFFORTS[0]) -> list[int]:
     """The positions of the obligations that the first solver proves within this effort.
 
-    The larger effort is not spent on what is false in a small structure: no effort proves that.
+    More than a little effort is not spent on what is false in a small structure: no effort proves that.
     """
-    little = min(effort, EFFORTS[0])
+    little = min(effort, little)
     proved = _proved_within(session, obligations, range(len(obligations)), little)
     if little < effort:
         left = [number for number in range(len(obligations)) if number not in proved]
@@ -47,11 +48,11 @@ def _proved_within(
     session: ProofSession, obligations: Sequence[Obligation], numbers: Iterable[int], effort: int
 ) -> set[int]:
     """Those of these positions whose obligation the first solver proves within this effort."""
-    options, asked = session.options, list(numbers)
+    options, asked, written = session.options, list(numbers), Written()
     checks = [
         Check(
             options.solvers[0],
-            smt_text(obligations[number]),
+            smt_text(obligations[number], written=written),
             options.timeout_ms * PATIENCE,
             options.seed,
             effort=min(effort, options.timeout_ms * EFFORT_A_MS[options.solvers[0]]),

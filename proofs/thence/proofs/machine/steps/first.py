@@ -15,6 +15,9 @@ from thence.proofs.solving.session import ProofSession
 _LITTLE = 20_000
 """The limit on a first attempt without any order."""
 
+_MORE = 200_000
+"""The limit on attempts with some orders, before the largest one."""
+
 
 def first_of_steps(
     session: ProofSession, machine: ir.Machine, claim: Pursuit, known: Sequence[Conjunct]
@@ -45,10 +48,10 @@ def _needed(
     names = [each.order.name for each in possible]
     likely = sorted(possible, key=lambda each: (each.by_number, names.index(each.order.name)))
     related = [each for each in likely if not each.by_number]
-    little, much = EFFORTS
+    much = EFFORTS[1]
 
     def enough(some: Sequence[First], effort: int) -> bool:
-        return bool(easy(session, [progress(machine, claim, some, known)], effort))
+        return bool(easy(session, [progress(machine, claim, some, known)], effort, _MORE))
 
     def fewest(some: Sequence[First], effort: int) -> tuple[First, ...] | None:
         if not enough(some, effort):
@@ -56,7 +59,7 @@ def _needed(
         kept = tuple(some)
         for each in reversed(some):
             fewer = tuple(other for other in kept if other != each)
-            kept = fewer if enough(fewer, little) else kept
+            kept = fewer if enough(fewer, _MORE) else kept
         return kept
 
     def one_of(some: Sequence[First], effort: int) -> tuple[First, ...] | None:
@@ -69,11 +72,11 @@ def _needed(
 
     tries: tuple[Callable[[], tuple[First, ...] | None], ...] = (
         partial(fewest, (), _LITTLE),
-        partial(fewest, related, little),
+        partial(fewest, related, _MORE),
         partial(quickly_enough, LITTLE_MS),
         partial(quickly_enough, QUICK_MS),
-        partial(fewest, likely, little),
-        partial(one_of, likely, little),
+        partial(fewest, likely, _MORE),
+        partial(one_of, likely, _MORE),
         partial(fewest, likely, much),
         partial(one_of, likely, much),
     )
