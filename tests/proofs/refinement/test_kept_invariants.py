@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
+from tests.proofs.refinement.drawn_maps import text_about_maps
 from tests.proofs.refinement.test_execution import written
 
 from thence.dsl import ir
@@ -185,11 +186,11 @@ def session() -> Iterator[ProofSession]:
         yield ProofSession(pool, Options(timeout_ms=250)).with_one_solver()
 
 
-def true_invariants(session: ProofSession, seeds: range) -> Counter[str]:
+def true_invariants(session: ProofSession, seeds: range, text: Callable[[int], str] = drawn_text) -> Counter[str]:
     """What became of the links; how many invariants were kept, and are true."""
     happened: Counter[str] = Counter()
     for seed in seeds:
-        content = specified(drawn_text(seed))
+        content = specified(text(seed))
         (link,), (protocol,), (scope,) = content.links, content.protocols, content.scopes
         if seed % 2:  # as of a link that claims delivery: what is left of a queue is known by its old places
             link = replace(link, delivered_by="any")
@@ -214,14 +215,33 @@ def test_what_induction_keeps_is_true(session: ProofSession, seeds: range) -> No
     assert happened["true"] > len(seeds), happened
 
 
-def test_a_planted_fault_is_found(session: ProofSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That nothing is asked about the input."""
+SHORT = range(18, 19)
 
+
+@pytest.mark.long(but=(str(SHORT),))
+@pytest.mark.parametrize("seeds", [SHORT, *(range(start, start + 12) for start in range(24, 72, 12))], ids=str)
+def test_what_induction_keeps_of_maps_and_timers_is_true(session: ProofSession, seeds: range) -> None:
+    happened = true_invariants(session, seeds, text_about_maps)
+    assert happened["true"] > len(seeds), happened
+
+
+def not_asked_about(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plants a fault: nothing is asked about steps that begin so."""
     asked = obligations
 
     def some(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> list[Obligation]:
-        return [one for one in asked(link, known) if not one.name.startswith("go")]
+        return [one for one in asked(link, known) if not one.name.startswith(step)]
 
     monkeypatch.setitem(kept.__globals__, "obligations", some)
+
+
+def test_a_planted_fault_is_found(session: ProofSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    not_asked_about("go", monkeypatch)
     with pytest.raises(AssertionError, match="i"):
         true_invariants(session, range(12))
+
+
+def test_a_fault_about_one_of_two_timers_is_found(session: ProofSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    not_asked_about("one:", monkeypatch)
+    with pytest.raises(AssertionError, match="is false of the protocol"):
+        true_invariants(session, range(5, 6), text_about_maps)
