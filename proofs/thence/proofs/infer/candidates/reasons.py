@@ -62,7 +62,8 @@ def come_first(machine: ir.Machine) -> bool:
     causal = any(symbols_of(stated) & CAUSAL for stated in _stated(machine))
     every = actions(machine)
     blocked = causal and any(True for action in every for _ in _blocks(action, machine))
-    return blocked or any(True for action in every for _ in _impossible(action, machine))
+    forms = (form for action in every for form in (action, *_told(action, machine)))
+    return blocked or any(True for form in forms for _ in _impossible(form, machine))
 
 
 def _stated(machine: ir.Machine) -> Iterator[ir.Expr]:
@@ -108,14 +109,15 @@ def _from_sources(part: ir.Expr, machine: ir.Machine) -> Iterator[ir.Expr]:
         needed = part.body.right if _is_implication(part.body) else part.body
         if isinstance(needed, ir.Apply):
             bound = {each.name for each in part.variables} & free_locals(needed).keys()
-            for source in _sources(needed, machine):
+            for source in sources(needed, machine):
                 if bound <= free_locals(source).keys() < free_locals(needed).keys():
                     body = replace(part.body, right=source) if _is_implication(part.body) else source
                     yield replace(part, body=body)
 
 
-def _sources(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Apply]:
-    """Relations that are true whenever this one is: all that makes it true needs them, and nothing makes them false."""
+def sources(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Apply]:
+    """Relations that are true of its arguments whenever this one is, unless it is true at first: all that makes it true
+    needs them, and nothing makes them false."""
     if _only_grows(needed.symbol, machine):
         first, *others = [each.known() for each in _makers(needed, machine)]
         for part in first:
@@ -280,6 +282,30 @@ def lost_instead(machine: ir.Machine) -> Iterator[tuple[ir.Expr, ir.Expr]]:
                 could = (exists(hidden, part), part) if hidden else (part,)
                 has = [mark for mark in _marks(action) if free_locals(lost).keys() <= free_locals(mark).keys()]
                 yield from ((each, lost) for each in (*has, *could))
+
+
+def lost_where(machine: ir.Machine) -> Iterator[tuple[ir.Expr, tuple[ir.Expr, ...]]]:
+    """Formulas that say that a transition can have its effect no more, each with the guards that never change and that
+    speak of the same alone: where one of these is false, it can never have it."""
+    changed = _changed(machine)
+    for action in (form for each in actions(machine) for form in (each, *_told(each, machine))):
+        guards = [part for guard in action.guards for part in split(guard.body) if not symbols_of(part) & changed]
+        for part, hidden, needed in _needs(action):
+            for gone in closed_to(needed, machine):
+                lost = _lost(part, hidden, gone)
+                names = free_locals(lost).keys()
+                where = (each for each in guards if each != part and free_locals(each))
+                yield lost, tuple(each for each in where if free_locals(each).keys() <= names)
+
+
+def settled(machine: ir.Machine) -> tuple[ir.Symbol, ...]:
+    """The relations of one argument that no transition changes: who is honest, which ballots are fast."""
+    changed = _changed(machine)
+    return tuple(
+        each
+        for each in machine.symbols
+        if each.result == BOOL and len(each.parameters) == 1 and each.name not in changed
+    )
 
 
 def _marks(action: Action) -> Iterator[ir.Apply]:

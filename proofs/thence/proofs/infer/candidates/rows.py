@@ -8,11 +8,12 @@ its literals; for each literal the rows that have it are again the bits of a num
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from math import log2
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
+from thence.dsl import ir
 from thence.proofs.infer.candidates.clauses import Clause, clause_of
 from thence.proofs.infer.candidates.vocabulary import Template, cost
 from thence.proofs.logic.compiled import Compiled, compiled_row
@@ -96,6 +97,29 @@ class Rows:
                 if at != other and column | second == self.full:
                     yield clause_of(self.template, [(atoms[at], affirmed), (atoms[other], also)])
 
+    def clauses_of_known(self, settled: Collection[str], marks: Collection[str]) -> Iterator[Clause]:
+        """The clauses of three literals about an element of which something settled is known, and which is marked:
+        `honest(n) and ready(n, v)` implies a literal. They are true in all samples; of two literals none is.
+
+        Args:
+            settled: relations of one argument that never change.
+            marks: relations that do.
+        """
+        atoms = self.template.atoms
+        for at, known in enumerate(atoms):
+            for marked, mark in enumerate(atoms):
+                if not (_is_about(known, settled) and _is_about(mark, marks) and known.arguments[0] in mark.arguments):
+                    continue
+                rows = self.columns[at] & self.columns[marked]
+                if not rows or any(self.columns[each] == rows for each in (at, marked)):
+                    continue
+                for said, column in enumerate(self.columns):
+                    for affirmed, true in ((True, column), (False, self.full ^ column)):
+                        follows = any(not self.columns[each] & ~true for each in (at, marked))
+                        if said not in (at, marked) and not rows & ~true and not follows:
+                            literals = [(known, False), (mark, False), (atoms[said], affirmed)]
+                            yield clause_of(self.template, literals)
+
     def denials(
         self, state: Structure, chance: random.Random, check: Callable[[], None], shared: Shared
     ) -> Iterator[Denial]:
@@ -163,6 +187,10 @@ class Rows:
             if not rest:
                 chosen.remove(at)
         return tuple(sorted(chosen))
+
+
+def _is_about(atom: ir.Expr, relations: Collection[str]) -> TypeGuard[ir.Apply]:
+    return isinstance(atom, ir.Apply) and atom.symbol in relations
 
 
 def rows_of(template: Template) -> Rows:

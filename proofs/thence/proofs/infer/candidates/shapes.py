@@ -10,8 +10,8 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
 from thence.proofs.infer.candidates.clauses import Clause
 from thence.proofs.infer.candidates.orders import is_ordered
-from thence.proofs.infer.candidates.reasons import closed_to, denied
-from thence.proofs.infer.candidates.vocabulary import variables_of
+from thence.proofs.infer.candidates.reasons import closed_to, denied, lost_where, settled, sources
+from thence.proofs.infer.candidates.vocabulary import nameless, variables_of
 from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
@@ -33,6 +33,9 @@ EXCLUDING_OVER = (4, 5)
 
 EXCLUDING = 120
 """Limit on these clauses."""
+
+TOLD_OVER = 3
+"""The clauses that what was heard was said have so many variables, at least: those with fewer come by themselves."""
 
 SEEN_OVER = 7
 """Limit on the variables of a clause about what a transition has seen and closed."""
@@ -133,6 +136,90 @@ def spreading(machine: ir.Machine) -> Iterator[Clause]:
             for known, said in permutations(variables):
                 literals = (related, False), (_of(one, known), False), (_of(other, said), True)
                 yield Clause(variables, literals, apart=False)
+
+
+def told(machine: ir.Machine) -> Iterator[Clause]:
+    """That what was heard was said, `heard(n, m, v) implies voted(m, v)`, for all values of the variables.
+
+    Messages are not spoken of, as in `determined`.
+    """
+    for relation in machine.symbols:
+        sorts = _sorts(relation)
+        if relation.result == BOOL and len(sorts) >= TOLD_OVER and MESSAGE not in sorts:
+            variables = variables_of(sorts, [each.name for each in machine.symbols])
+            heard = ir.Apply(BOOL, relation.name, tuple(local(each) for each in variables))
+            for said in sources(heard, machine):
+                if free_locals(said).keys() < free_locals(heard).keys():
+                    yield Clause(variables, ((heard, False), (said, True)), apart=False)
+
+
+def excluded(machine: ir.Machine) -> Iterator[Clause]:
+    """That what is marked excludes whatever else could be: `proposed(b, v) and c < b` implies `v = w`, or that w is
+    lost in c. All relations that transitions change may be the mark.
+
+    Of an argument of what is lost it says that it is one of the mark's, or a smaller one, or where there is no order
+    another one. Messages and numbers are not spoken of, as in `seen`.
+    """
+    changed = set[str]().union(*(action.changed for action in actions(machine)))
+    lost = {(nameless(one), where): (one, where) for one, where in lost_where(machine)}
+    marks = [each for each in machine.symbols if each.result == BOOL and each.name in changed and each.parameters]
+    for relation, (gone, where) in product(marks, lost.values()):
+        if not {MESSAGE, NAT} & {*_sorts(relation), *free_locals(gone).values()}:
+            variables = variables_of(_sorts(relation), [each.name for each in machine.symbols])
+            mark = ir.Apply(BOOL, relation.name, tuple(local(each) for each in variables))
+            for names, apart in _placings(free_locals(gone), variables, machine):
+                premises = (*apart, *(_literal(substitute(each, names), False) for each in where))
+                said = (*premises, (substitute(gone, names), True))
+                new = {each: type_ for literal, _ in said for each, type_ in free_locals(literal).items()}
+                every = (*variables, *(ir.Variable(each, new[each]) for each in new if each not in free_locals(mark)))
+                for known in (each for each in _known(mark, machine) if not {*each} & {*premises}):
+                    yield Clause(every, ((mark, False), *known, *said), apart=False)
+
+
+def _placings(
+    free: Mapping[str, Type], variables: Sequence[ir.Variable], machine: ir.Machine
+) -> Iterator[tuple[Mapping[str, ir.Expr], tuple[tuple[ir.Expr, bool], ...]]]:
+    """Arguments for the free names, at least one of them not among the variables, and how it is told from one."""
+    new = variables_of(
+        [*(each.type for each in variables), *free.values()],
+        [each.name for each in machine.symbols],
+    )[len(variables) :]
+    choices: list[list[tuple[ir.Expr, tuple[ir.Expr, bool] | None]]] = []
+    for type_, other in zip(free.values(), new, strict=True):
+        own = [local(each) for each in variables if each.type == type_]
+        is_order = is_ordered(type_, machine.ordered)
+        told_apart: list[tuple[ir.Expr, bool]] = [
+            (ir.Comparison(BOOL, "<", local(other), each), False) if is_order else (equal(each, local(other)), True)
+            for each in own
+        ]
+        choices.append([*((each, None) for each in own), *((local(other), each) for each in told_apart)])
+    for chosen in product(*choices):
+        apart = tuple(each for _, each in chosen if each is not None)
+        if apart:
+            yield dict(zip(free, (value for value, _ in chosen), strict=True)), apart
+
+
+def _known(mark: ir.Apply, machine: ir.Machine) -> Iterator[tuple[tuple[ir.Expr, bool], ...]]:
+    """What else may be known of the arguments: nothing, or a fact that never changes, as that one of them is honest."""
+    yield ()
+    for fact, argument in product(settled(machine), mark.arguments):
+        if fact.parameters[0].type == argument.type:
+            yield ((ir.Apply(BOOL, fact.name, (argument,)), False),)
+
+
+def _literal(formula: ir.Expr, affirmed: bool) -> tuple[ir.Expr, bool]:
+    return (formula.operand, not affirmed) if isinstance(formula, ir.Not) else (formula, affirmed)
+
+
+def determined_of(machine: ir.Machine, clauses: Iterable[Clause]) -> Iterator[Clause]:
+    """That some arguments determine another one, of elements of which a fact is known that never changes: what an
+    honest node has voted."""
+    for clause in clauses:
+        first, second = (atom for atom, affirmed in clause.literals if not affirmed)
+        assert isinstance(first, ir.Apply) and isinstance(second, ir.Apply)
+        for known in _known(first, machine):
+            if known and free_locals(known[0][0]).keys() <= free_locals(second).keys():
+                yield replace(clause, literals=(*known, *clause.literals))
 
 
 def _of(relation: ir.Symbol, variable: ir.Variable) -> ir.Apply:

@@ -39,8 +39,11 @@ STARTS = 40
 DRAWS = 300
 """Random tables that are drawn before a solver is asked for one that satisfies the axioms."""
 
-LENGTH = 24
+LENGTH = 60
 """Steps of one walk, at most."""
+
+TRIES = 6
+"""So many steps are tried for one that leads to a new state; most steps of a walk would change nothing otherwise."""
 
 ARGUMENTS_BELOW = 4
 """Bound on the numbers that a transition is given as arguments."""
@@ -73,7 +76,7 @@ class _Step:
 class Sampler:
     """Random runs of one machine in one universe; each call of `more` adds states.
 
-    Walks begin more often at states that show something new: a row (see NOTE(rows) in `clauses`) that no sample has.
+    Walks begin more often at states that show something new: a row (see NOTE(rows)) that no sample has.
 
     Raises: Unsupported where a guard has no meaning in a finite universe.
     """
@@ -130,23 +133,30 @@ class Sampler:
             return
         for _ in range(LENGTH):
             self._visits[at] += 1
-            state = self.samples.states[at]
-            choices = [(each, enabled) for each in self._steps if (enabled := value_in(each.enabled, state))]
-            if not choices:
+            found = self._onward(at)
+            if found is None:
                 return
-            weights = [self._fired[each.action.name] ** -0.5 for each, _ in choices]
+            at = found
+            if len(self.samples.states) >= wanted or stop():
+                return
+
+    def _onward(self, at: int) -> int | None:
+        """A state after one step, a new one where a few tries find one; None where no step is possible."""
+        state, found = self.samples.states[at], None
+        choices = [(each, enabled) for each in self._steps if (enabled := value_in(each.enabled, state))]
+        weights = [self._fired[each.action.name] ** -0.5 for each, _ in choices]
+        for _ in range(TRIES if choices else 0):
             ((chosen, possible),) = self._chance.choices(choices, weights)
             arguments: tuple[int, ...] = self._chance.choice(possible)
             try:
                 after = step(chosen.action, arguments, state)
             except Unsupported:
-                return
+                return None
             found, new = self._add(after, (at, chosen.action, arguments))
             if new:
                 self._fired[chosen.action.name] += 1
-            at = found
-            if len(self.samples.states) >= wanted or stop():
-                return
+                break
+        return found
 
     def _from(self, stop: Callable[[], bool]) -> int | None:
         """Where a walk begins: at an initial state, or at a state that was seldom left."""

@@ -9,13 +9,23 @@ from dataclasses import dataclass, field
 from thence.dsl import ir
 from thence.proofs.infer.budget import Budget
 from thence.proofs.infer.candidates.clauses import Clause
-from thence.proofs.infer.candidates.reasons import lost_instead
+from thence.proofs.infer.candidates.reasons import lost_instead, settled
 from thence.proofs.infer.candidates.rows import Denial, Rows, Shared, rows_of
-from thence.proofs.infer.candidates.shapes import determined, excluding, including, seen, spreading
+from thence.proofs.infer.candidates.shapes import (
+    determined,
+    determined_of,
+    excluded,
+    excluding,
+    including,
+    seen,
+    spreading,
+    told,
+)
 from thence.proofs.infer.candidates.vocabulary import Vocabulary, sorts_of, templates
 from thence.proofs.infer.finite.samples import Sampler
 from thence.proofs.logic.compiled import Compiled, compiled_denial, value_in
 from thence.proofs.logic.structure import Structure
+from thence.proofs.machine.transitions import actions
 
 SHORT_OVER = 2
 """Clauses of one and two literals are enumerated over this many variables."""
@@ -63,7 +73,9 @@ class Proposals:
         own = self.vocabulary.symbols, self.vocabulary.names
         ordered = self.vocabulary.ordered
         including_ = including(self.vocabulary.symbols, ordered, own[1])
-        stated = (*determined(*own), *excluding(*own), *including_, *seen(self.machine), *spreading(self.machine))
+        machine, unique = self.machine, list(determined(*own))
+        of_text = *seen(machine), *spreading(machine), *told(machine), *excluded(machine)
+        stated = (*unique, *determined_of(machine, unique), *excluding(*own), *including_, *of_text)
         # late states refute more
         latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]
         self.unique = [
@@ -122,11 +134,14 @@ class Proposals:
     def short(self) -> list[Clause]:
         """The clauses of one and two literals and what arguments determine others, the shortest first."""
         found: dict[Clause, None] = dict.fromkeys(self.unique)
+        known = [each.name for each in settled(self.machine)]
+        marks = set[str]().union(*(action.changed for action in actions(self.machine)))
         for variables in range(1, SHORT_OVER + 1):
             for rows in self.level(variables):
                 self.budget.check()
                 if len(rows.template.atoms) <= SHORT_ATOMS:
                     found.update(dict.fromkeys(rows.short_clauses()))
+                    found.update(dict.fromkeys(rows.clauses_of_known(known, marks)))
         return sorted(found, key=lambda clause: clause.weight)
 
     def denials(self, state: Structure, most: int) -> Iterator[list[Denial]]:
