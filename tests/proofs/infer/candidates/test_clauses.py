@@ -255,6 +255,20 @@ def test_the_latest_vote_that_is_reported_stays_the_latest() -> None:
     assert REPORTED in [show_expression(each.formula) for each in seen(paxos())]
 
 
+def test_who_promises_has_not_voted_or_says_what() -> None:
+    """Two transitions promise: one has seen no vote, the other one reports the latest. Without a report nothing is
+    said of what another one may have seen."""
+    machine = paxos()
+    said = "promised(n, b) and voted(n, c, v) and c < b implies (exists c_1, v_1. reported(n, b, c_1, v_1))"
+    assert f"forall n, b, c, v. {said}" in [show_expression(each.formula) for each in seen(machine)]
+    silent = [
+        replace(each, updates=tuple(update for update in each.updates if update.symbol != "reported"))
+        for each in machine.transitions
+    ]
+    found = [show_expression(each.formula) for each in seen(replace(machine, transitions=tuple(silent)))]
+    assert found and not any("exists" in each for each in found)
+
+
 def test_nothing_is_seen_where_nothing_is_closed() -> None:
     """Nodes that go on voting in earlier ballots close nothing."""
     machine = paxos()

@@ -16,9 +16,11 @@ from thence.proofs.logic.formula import (
     FALSE,
     TRUE,
     equal,
+    exists,
     free_locals,
     fresh_name,
     local,
+    negation,
     operands,
     substitute,
 )
@@ -36,6 +38,9 @@ EXCLUDING = 120
 
 TOLD_OVER = 3
 """The clauses that what was heard was said have so many variables, at least: those with fewer come by themselves."""
+
+EXCLUDED_OVER = 5
+"""Limit on the variables of a clause that what is marked excludes what else could be."""
 
 SEEN_OVER = 7
 """Limit on the variables of a clause about what a transition has seen and closed."""
@@ -173,6 +178,8 @@ def excluded(machine: ir.Machine) -> Iterator[Clause]:
                 new = {each: type_ for literal, _ in said for each, type_ in free_locals(literal).items()}
                 every = (*variables, *(ir.Variable(each, new[each]) for each in new if each not in free_locals(mark)))
                 for known in (each for each in _known(mark, machine) if not {*each} & {*premises}):
+                    if len(every) > EXCLUDED_OVER:
+                        break
                     yield Clause(every, ((mark, False), *known, *said), apart=False)
 
 
@@ -233,6 +240,9 @@ def seen(machine: ir.Machine) -> Iterator[Clause]:
     any more, `forall d: left(n, d) := left(n, d) or d < b`. So it has no later vote before b, now or ever:
     `reported(n, b, c, v) and voted(n, d, w) and d < b implies d <= c`.
 
+    Where other transitions mark the same, they may have seen something else, and mark that: `promised(n, b) and d < b
+    and voted(n, d, w) implies exists c, v. reported(n, b, c, v)`.
+
     Messages and numbers are not spoken of: samples have few of them.
     """
     found: dict[Clause, None] = {}
@@ -243,8 +253,31 @@ def seen(machine: ir.Machine) -> Iterator[Clause]:
                 for values, closing in _closings(action, bound, fact, machine):
                     for mark in marks:
                         said = [substitute(each, values) for each in (*facts, *closing)]
-                        found.update(dict.fromkeys(_clauses(ir.Apply(BOOL, mark.symbol, mark.arguments), said)))
+                        marked = ir.Apply(BOOL, mark.symbol, mark.arguments)
+                        found.update(dict.fromkeys(_clauses(marked, said)))
+                        otherwise = list(_otherwise(marked, action, machine))
+                        if otherwise and all(otherwise):
+                            for some in product(*otherwise):
+                                found.update(dict.fromkeys(_clauses(marked, [*said, *map(negation, some)])))
     return iter(found)
+
+
+def _otherwise(marked: ir.Apply, action: Action, machine: ir.Machine) -> Iterator[list[ir.Expr]]:
+    """For each other transition that marks the same, what it marks besides, of some arguments that the mark has not."""
+    for other in actions(machine):
+        marks = [update for update in other.updates if update.value == TRUE and not update.binders]
+        for same in (each for each in marks if each.symbol == marked.symbol and other.name != action.name):
+            pairs = zip(same.arguments, marked.arguments, strict=True)
+            named = {one.name: value for one, value in pairs if isinstance(one, ir.Local)}
+            besides: list[ir.Expr] = []
+            for update in (each for each in marks if each is not same):
+                mark = ir.Apply(BOOL, update.symbol, update.arguments)
+                hidden = {name: type_ for name, type_ in free_locals(mark).items() if name not in named}
+                taken = {*free_locals(marked), *free_locals(mark)}
+                new = {name: ir.Local(type_, fresh_name(name, taken)) for name, type_ in hidden.items()}
+                bound = tuple(ir.Variable(each.name, each.type) for each in new.values())
+                besides.append(exists(bound, substitute(mark, {**named, **new})))
+            yield besides
 
 
 def _clauses(mark: ir.Expr, said: Iterable[ir.Expr]) -> Iterator[Clause]:
