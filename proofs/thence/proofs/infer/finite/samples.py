@@ -45,6 +45,9 @@ LENGTH = 60
 TRIES = 6
 """So many steps are tried for one that leads to a new state; most steps of a walk would change nothing otherwise."""
 
+KNOWN = 12
+"""So many steps of one walk lead to states that are known, at most."""
+
 ARGUMENTS_BELOW = 4
 """Bound on the numbers that a transition is given as arguments."""
 
@@ -131,10 +134,12 @@ class Sampler:
         at = self._from(stop)
         if at is None:
             return
+        known = 0
         for _ in range(LENGTH):
             self._visits[at] += 1
-            found = self._onward(at)
-            if found is None:
+            there, found = len(self.samples.states), self._onward(at)
+            known += len(self.samples.states) == there
+            if found is None or known > KNOWN:
                 return
             at = found
             if len(self.samples.states) >= wanted or stop():
