@@ -75,6 +75,10 @@ FIRST_SHARE = 0.5
 LONG_SHARE = 0.75
 """The same, where the first attempt has a vocabulary of many formulas."""
 
+REST_SHARE = 0.375
+"""Share of the time limit that the first attempt still has after its random runs, at least; but no more than
+`LONG_SHARE` in all."""
+
 NEAR_SHARE = 0.125
 """Share of the time limit that the first attempt still has, whenever nothing is open in small universes; but no more
 than `LONG_SHARE` in all."""
@@ -315,6 +319,8 @@ class _Search:
         goals = self._goals()
         vocabulary = self._vocabulary(reasons=reasons)
         samplers = self._sampled(vocabulary)
+        if self._part is not None:
+            self._part.lengthen(REST_SHARE * self._limits.seconds, LONG_SHARE * self._limits.seconds)
         violated = self._violated(samplers)
         if violated is not None:
             return violated
