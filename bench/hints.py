@@ -25,7 +25,7 @@ from infer import found_of, machines_of, paths
 
 from thence.dsl import ir
 from thence.dsl.find import specification
-from thence.proofs.infer.inference import INTERRUPTED
+from thence.proofs.infer.search.inference import INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)

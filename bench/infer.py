@@ -27,8 +27,9 @@ from pathlib import Path
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import benchmarks, library
-from thence.proofs.infer.goals import goals_of, hidden
-from thence.proofs.infer.inference import Inference, Limits, infer
+from thence.proofs.infer.search.goals import goals_of, hidden
+from thence.proofs.infer.search.inference import infer
+from thence.proofs.infer.search.outcome import Inference, Limits
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

@@ -9,7 +9,7 @@ import pytest
 
 from thence.cli.asking import Asking
 from thence.cli.session import Session
-from thence.proofs.infer.asking import Question
+from thence.proofs.infer.search.asking import Question
 
 SHOWN = "`causal` is not inductive: deliver does not keep it\n  before: " + ", ".join(f"sent(m{n})" for n in range(30))
 

@@ -24,16 +24,17 @@ from thence.dsl.load import SUFFIX, load_once
 from thence.dsl.text.parse import parse
 from thence.dsl.write.format import format_source
 from thence.dsl.write.insertion import with_invariant_lines
-from thence.proofs.infer.asking import Ask
-from thence.proofs.infer.goals import goals_of, hidden
+from thence.proofs.infer.candidates.naming import line_of, names_of
 from thence.proofs.infer.hints import Hints, fewest_hints
-from thence.proofs.infer.inference import ENDED, INTERRUPTED, Aids, Inference, Limits, Note, as_kept
-from thence.proofs.infer.inference import infer as infer_machine
-from thence.proofs.infer.kept import Keeping, Kept, beginning, read, save
 from thence.proofs.infer.links.inference import LinkInference, infer_link, promising_hints, without_invariants
 from thence.proofs.infer.links.inference import as_kept as link_as_kept
-from thence.proofs.infer.naming import line_of, names_of
-from thence.proofs.infer.promising import Guess, promising
+from thence.proofs.infer.search.asking import Ask
+from thence.proofs.infer.search.goals import goals_of, hidden
+from thence.proofs.infer.search.inference import ENDED, INTERRUPTED, Aids, Note
+from thence.proofs.infer.search.inference import infer as infer_machine
+from thence.proofs.infer.search.kept import Keeping, Kept, beginning, read, save
+from thence.proofs.infer.search.outcome import Inference, Limits, as_kept
+from thence.proofs.infer.search.promising import Guess, promising
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

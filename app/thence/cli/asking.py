@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from thence.cli.readers.printing import fitted_to
 from thence.cli.session import Session
 from thence.dsl.write.show import show_expression
-from thence.proofs.infer.asking import Answer, Cost, Question
-from thence.proofs.infer.clauses import Clause, Denial
+from thence.proofs.infer.candidates.clauses import Clause
+from thence.proofs.infer.candidates.rows import Denial
+from thence.proofs.infer.search.asking import Answer, Cost, Question
 from thence.spec.words import counted
 
 END, GIVE_UP = "q", "d"

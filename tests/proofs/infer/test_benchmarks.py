@@ -7,7 +7,8 @@ import pytest
 from thence.dsl import ir
 from thence.dsl.find import specification
 from thence.dsl.load import library
-from thence.proofs.infer.inference import Inference, Limits, infer
+from thence.proofs.infer.search.inference import infer
+from thence.proofs.infer.search.outcome import Inference, Limits
 from thence.proofs.prove import prove_specification, solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

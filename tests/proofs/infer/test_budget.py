@@ -7,7 +7,7 @@ import time
 import pytest
 
 from thence.proofs.infer.budget import Budget, FirstPart, OutOfTime
-from thence.proofs.infer.solver_process import Asked, SolverProcess
+from thence.proofs.infer.finite.solver_process import Asked, SolverProcess
 
 HOLES = 8
 """So many pigeonholes: a solver does not decide in seconds whether one more pigeon fits in."""

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from thence.dsl.find import specification
 from thence.proofs.infer.hints import MOST_ATTEMPTS, Hints, fewest_hints
-from thence.proofs.infer.inference import INTERRUPTED, Inference
-from thence.proofs.infer.promising import Guess
+from thence.proofs.infer.search.inference import INTERRUPTED
+from thence.proofs.infer.search.outcome import Inference
+from thence.proofs.infer.search.promising import Guess
 
 MACHINE = specification("synchronous").machines[0]
 LATE = "the time limit is over"

@@ -12,9 +12,10 @@ from thence.dsl.check.stated.machine_formula import machine_formula
 from thence.dsl.find import specification
 from thence.dsl.load import library
 from thence.dsl.write.show import show_expression
-from thence.proofs.infer.clauses import clause_of
-from thence.proofs.infer.inference import Inference, Limits, infer
-from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
+from thence.proofs.infer.candidates.clauses import clause_of
+from thence.proofs.infer.candidates.vocabulary import sorts_of, templates, vocabulary_of
+from thence.proofs.infer.search.inference import infer
+from thence.proofs.infer.search.outcome import Inference, Limits
 from thence.proofs.logic.formula import children, symbols_of
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options

@@ -12,7 +12,7 @@ from thence.dsl.check import built_in
 from thence.dsl.find import specification
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, PROCESS, Type
 from thence.dsl.load import library
-from thence.proofs.infer.vocabulary import sorts_of, templates, vocabulary_of
+from thence.proofs.infer.candidates.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.compiled import compiled, compiled_choices, compiled_denial, compiled_row, value_in
 from thence.proofs.logic.formula import conj, disj, forall, free_locals, implies, negation
 from thence.proofs.logic.structure import Structure, Table, evaluate, tuples

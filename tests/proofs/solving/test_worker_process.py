@@ -26,7 +26,7 @@ texts += [
     f"(not (and {one[hole]} {other[hole]}))"
     for hole in range(13) for at, one in enumerate(names) for other in names[:at]
 ]
-worker = WorkerProcess("thence.proofs.infer.finite_worker")
+worker = WorkerProcess("thence.proofs.infer.finite.worker")
 constants = {name: "Bool" for row in names for name in row}
 worker.ask({"solver": 1, "constants": constants, "assertions": []}, 60.0)
 print(worker.pid, flush=True)
@@ -40,7 +40,7 @@ def test_a_process_at_work_ends_with_one_that_is_killed() -> None:
     with subprocess.Popen((sys.executable, "-c", ASKING), stdout=subprocess.PIPE, text=True) as asking:
         assert asking.stdout is not None
         solver = Path("/proc") / asking.stdout.readline().strip()
-        assert "finite_worker" in (solver / "cmdline").read_text()
+        assert "finite.worker" in (solver / "cmdline").read_text()
         time.sleep(1)  # it is at the question
         asking.kill()
     end = time.monotonic() + 20
@@ -60,7 +60,7 @@ def is_there(process: Path) -> bool:
 def test_a_question_is_late_once_the_time_of_the_asker_is_over() -> None:
     """Whether fourteen pigeons fit into thirteen holes takes much longer. The third look says that it is over."""
     looks = count(1)
-    worker = WorkerProcess("thence.proofs.infer.finite_worker")
+    worker = WorkerProcess("thence.proofs.infer.finite.worker")
     sits = [[f"p{pigeon}_{hole}" for hole in range(13)] for pigeon in range(14)]
     somewhere = [f"(or {' '.join(row)})" for row in sits]
     alone = [f"(not (and {one} {other}))" for hole in zip(*sits, strict=True) for one, other in combinations(hole, 2)]
@@ -108,7 +108,7 @@ def test_a_process_that_hangs_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not show the clocks of processes")
 def test_what_a_process_takes_is_known_before_it_answers_and_after_its_end() -> None:
-    worker = WorkerProcess("thence.proofs.infer.finite_worker")
+    worker = WorkerProcess("thence.proofs.infer.finite.worker")
     while not worker.processor_s:  # it starts
         pass
     before = worker.processor_s

@@ -13,9 +13,10 @@ from math import comb
 from typing import Literal, TypeAlias
 
 from thence.dsl import ir
-from thence.proofs.infer.inference import INTERRUPTED, Inference
 from thence.proofs.infer.links.inference import LinkInference
-from thence.proofs.infer.promising import Guess
+from thence.proofs.infer.search.inference import INTERRUPTED
+from thence.proofs.infer.search.outcome import Inference
+from thence.proofs.infer.search.promising import Guess
 
 MOST_ATTEMPTS = 24
 """So many smaller sets are tried at most; where there are more, a set is called minimal, not one of the fewest."""

@@ -8,9 +8,10 @@ import pytest
 
 from thence.dsl import ir
 from thence.dsl.load import load
-from thence.proofs.infer.inference import INTERRUPTED, Aids, Limits
-from thence.proofs.infer.kept import Kept
 from thence.proofs.infer.links.inference import LinkInference, as_kept, infer_link, without_invariants
+from thence.proofs.infer.search.inference import INTERRUPTED, Aids
+from thence.proofs.infer.search.kept import Kept
+from thence.proofs.infer.search.outcome import Limits
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

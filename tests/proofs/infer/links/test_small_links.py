@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from thence.dsl.load import load_bytes
-from thence.proofs.infer.inference import Limits
 from thence.proofs.infer.links.inference import LinkInference, infer_link
+from thence.proofs.infer.search.outcome import Limits
 from thence.proofs.prove import solver_pool
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession

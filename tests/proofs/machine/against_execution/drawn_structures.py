@@ -15,7 +15,7 @@ from tests.proofs.machine.against_execution.executed import began, stepped, valu
 from thence.dsl import ir
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL, NAT, Sort
-from thence.proofs.infer.samples import Sampler
+from thence.proofs.infer.finite.samples import Sampler
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.logic.structure import Structure, elements, tuples
 from thence.proofs.machine.obligations import signature_of

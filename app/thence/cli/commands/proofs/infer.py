@@ -26,10 +26,10 @@ from thence.cli.output import AS_EXPECTED, BAD_INPUT, REFUTED, UNKNOWN, BadInput
 from thence.cli.session import Session, check_rewritable, rewrite_text, run_command
 from thence.dsl.load import locate
 from thence.pages.result_lines import premises_words
+from thence.proofs.infer.candidates.naming import line_of
 from thence.proofs.infer.hints import Hints
-from thence.proofs.infer.inference import Inference
 from thence.proofs.infer.links.inference import LinkInference
-from thence.proofs.infer.naming import line_of
+from thence.proofs.infer.search.outcome import Inference
 from thence.spec.user_error import UserError
 from thence.spec.words import counted
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 from thence.dsl import ir
 from thence.dsl.check.link import link_formulas
 from thence.proofs.infer.budget import Budget, OutOfTime
-from thence.proofs.infer.inference import INTERRUPTED, PROOF_S, Aids, Limits, Note, Refuted
-from thence.proofs.infer.kept import Kept, digest
+from thence.proofs.infer.candidates.naming import free_name
 from thence.proofs.infer.links.alone import alone
 from thence.proofs.infer.links.atoms import speaks_of
 from thence.proofs.infer.links.candidates import (
@@ -42,7 +41,9 @@ from thence.proofs.infer.links.several import several_facts
 from thence.proofs.infer.links.shown import wrong_without
 from thence.proofs.infer.links.support import Resting, implied_clauses, support
 from thence.proofs.infer.links.wider import own_entries, wider_facts
-from thence.proofs.infer.naming import free_name
+from thence.proofs.infer.search.inference import INTERRUPTED, PROOF_S, Aids, Note
+from thence.proofs.infer.search.kept import Kept, digest
+from thence.proofs.infer.search.outcome import Limits, Refuted
 from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.links.witness import says_nothing
 from thence.proofs.logic.formula import Unsupported
