@@ -10,7 +10,7 @@ import pytest
 
 from thence.proofs.certificate.alethe_worker import proof_of
 from thence.proofs.certificate.instances.worker import instances_used
-from thence.proofs.infer.finite_worker import Solvers
+from thence.proofs.infer.finite.worker import Solvers
 from thence.proofs.solving import solver_worker
 from thence.proofs.solving.solver_worker import answer, interrupted_after
 

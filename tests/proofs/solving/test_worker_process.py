@@ -77,7 +77,7 @@ def test_a_question_is_late_once_the_time_of_the_asker_is_over() -> None:
 def test_a_process_that_gets_no_processor_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is stopped until the third look, long after its limit would be over by the clock."""
     monkeypatch.setattr(worker_process, "STUCK", 100_000)
-    looks, worker = count(1), WorkerProcess("thence.proofs.infer.finite_worker")
+    looks, worker = count(1), WorkerProcess("thence.proofs.infer.finite.worker")
 
     def goes_on() -> bool:
         if next(looks) == 3:
@@ -95,7 +95,7 @@ def test_a_process_that_gets_no_processor_is_not_late(monkeypatch: pytest.Monkey
 
 def test_a_process_that_hangs_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_process, "STUCK", 5)
-    worker = WorkerProcess("thence.proofs.infer.finite_worker")
+    worker = WorkerProcess("thence.proofs.infer.finite.worker")
     asked = {"solver": 1, "constants": {}, "assertions": []}
     try:
         worker.ask(asked, 60.0)

@@ -1,4 +1,4 @@
-"""The clauses that an earlier search for a link kept, read again: see `infer.kept`.
+"""The clauses that an earlier search for a link kept, read again: see `infer.search.kept`.
 
 A text is read as a formula of the link, and held against the samples, before it is a clause. What cannot be read any
 more, or is false in a sample, is left out.
