@@ -283,3 +283,19 @@ def test_a_test_that_does_not_check_its_claim_fails(suite: pytest.Pytester) -> N
     result = suite.runpytest("-p", "no:cacheprovider")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*nothing was tested: the test does not call claim.check()*"])
+
+
+def test_each_value_of_a_further_parameter_checks_the_claim(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        """
+        import pytest
+        from mine import Mine
+
+        @pytest.mark.parametrize("asked", [True, False])
+        @pytest.mark.thence(system=Mine, cases=5, claims=["causal"])
+        def test_mine(claim, asked):
+            if asked:
+                claim.check()
+        """
+    )
+    suite.runpytest("-p", "no:cacheprovider").assert_outcomes(passed=2, failed=2)
