@@ -134,3 +134,46 @@ def test_a_mutant_restates_a_definition(specify: Specify) -> None:
     (mutant,) = specify(text).mutants
     assert isinstance(mutant.mutated, ir.Protocol)
     assert condition(mutant.mutated) == ir.Literal_(condition(mutant.mutated).type, True)
+
+
+THEORY = """
+def {of_file}
+
+theory order:
+  sort node
+  sort rank ordered
+  function rank_of: node to rank
+  relation edge: node, node
+  def lower(a, b): {lower}
+  inductive path(x, y):
+    one: edge(x, y)
+    more: exists z. path(x, z) and edge(z, y)
+  property forward: forall a, b. path(a, b) implies rank_of(a) < rank_of(b)
+
+theorem grows in order:
+  prove forward
+  by induction on path(a, b) claim: {claim}
+"""
+
+
+@pytest.mark.parametrize(
+    ("of_file", "lower", "claim"),
+    [
+        ("unlike(a: node, b: node): a != b", "rank_of(a) < rank_of(b)", "lower(a, b) and unlike(a, b)"),
+        ("unlike(a: node, b: node): a != b", "unlike(a, b) and rank_of(a) < rank_of(b)", "lower(a, b)"),
+    ],
+)
+def test_the_claim_of_an_induction(specify: Specify, of_file: str, lower: str, claim: str) -> None:
+    """It may use the definitions of its theory and of the file, also those that only a definition uses."""
+    ((defined,),) = (each.inductions for each in specify(THEORY.format_map(locals())).theorems)
+    written = "rank_of(a) < rank_of(b) and a != b" if "unlike" in claim else "a != b and rank_of(a) < rank_of(b)"
+    ((by_hand,),) = (
+        each.inductions for each in specify(THEORY.format(of_file=of_file, lower=lower, claim=written)).theorems
+    )
+    assert defined.parts[0].claims[0].body == by_hand.parts[0].claims[0].body
+
+
+def test_a_fault_in_what_only_a_claim_uses_is_said_once() -> None:
+    text = THEORY.format(of_file="odd(a: node): nobody(a)", lower="rank_of(a) < rank_of(b)", claim="odd(a) or lower(a, b)")
+    assert codes(text) == ["E0205"]
+    assert codes(text.replace("def odd", "def edge").replace("odd(a) or", "edge(a, b) or")) == ["W0934"]

@@ -35,9 +35,11 @@ def with_definitions(
     shared: Sequence[syntax.Definition],
     declaration: syntax.Declaration,
     reporter: Reporter,
+    further: Sequence[syntax.Declaration] = (),
 ) -> Vocabulary:
-    """The names of a declaration with its own definitions, and those of the file (`shared`) that it uses."""
-    used = _used(declaration, shared)
+    """The names of a declaration with its own definitions, and those of the file (`shared`) that it uses, or that
+    further declarations use, which are written in its words."""
+    used = _used((declaration, *further), shared)
     declared: dict[str, syntax.Definition] = {}
     for one in shared:
         if one.name.text in used and not _is_hidden(one, vocabulary, declaration, reporter):
@@ -76,11 +78,11 @@ def warn_of_unused_definitions(declarations: Sequence[syntax.Declaration], repor
             reporter.warning("W0931", definition.name.span, f"definition `{definition.name.text}` is never used", *note)
 
 
-def _used(declaration: syntax.Declaration, shared: Sequence[syntax.Definition]) -> frozenset[str]:
-    """The names of the file's definitions that a declaration uses, itself or by another of them."""
+def _used(declarations: Sequence[syntax.Declaration], shared: Sequence[syntax.Definition]) -> frozenset[str]:
+    """The names of the file's definitions that declarations use, themselves or by another of them."""
     bodies = {definition.name.text: definition.body for definition in shared}
     found: set[str] = set()
-    frontier: list[object] = [declaration] if bodies else []
+    frontier: list[object] = [*declarations] if bodies else []
     while frontier:
         for name in _called(frontier.pop()):
             if name in bodies and name not in found:

@@ -21,7 +21,7 @@ from thence.dsl.check.scenario import check_scenario
 from thence.dsl.check.scope import check_scope, declared_kind
 from thence.dsl.check.terms.absent_keys import warn_of_absent_keys
 from thence.dsl.check.terms.kept_names import without_echoes
-from thence.dsl.check.theory import check_theorems, check_theory
+from thence.dsl.check.theory import check_theorems, check_theory, words_of_claims
 from thence.dsl.check.unused import warn_of_unexplored, warn_of_unused
 from thence.dsl.check.workloads.by_name import Settings
 from thence.dsl.ir.traversal import depth
@@ -106,7 +106,15 @@ class _Elaboration:
         scopes = self._scopes(_of(declarations, syntax.Scope), sources)
         for one in protocols:
             self._warn_of_unexplored(one, [scope for scope in scopes if scope.protocol == one.name.text])
-        proved = check_theorems(theorems, self.theories, self.reporter)
+        theory_of = {one.name.text: one for one in theories}
+        proved = check_theorems(
+            theorems,
+            self.theories,
+            lambda theorem, theory: words_of_claims(
+                theorem, theory, theory_of[theory.name], self.shared, self.reporter
+            ),
+            self.reporter,
+        )
         links = self._links(_of(declarations, syntax.Conforms))
         mutants = self._mutants(_of(declarations, syntax.Mutant), subjects, _of(declarations, syntax.Conforms))
         scenarios = self._scenarios(self._named(declarations, syntax.Scenario, "scenario"), declarations, mutants)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from thence.dsl import ir
 from thence.dsl.check.definitions import with_definitions
@@ -188,14 +188,17 @@ def _check_positive(formula: syntax.Expr, name: str, together: Collection[str], 
 
 
 def check_theorems(
-    theorems: Sequence[syntax.Theorem], theories: Mapping[str, ir.Theory | None], reporter: Reporter
+    theorems: Sequence[syntax.Theorem],
+    theories: Mapping[str, ir.Theory | None],
+    words: Callable[[syntax.Theorem, ir.Theory], Vocabulary],
+    reporter: Reporter,
 ) -> list[ir.Theorem | None]:
-    """The typed theorems in the order of the text, each over those before it."""
+    """The typed theorems in the order of the text, each over those before it. `words` are those of its claims."""
     later = {theorem.name.text for theorem in theorems}
     found: dict[str, ir.Theorem | None] = {}
     for theorem in theorems:
         lemmas = _lemmas(theorem, found, later, reporter)
-        found[theorem.name.text] = _theorem(theorem, lemmas, theories, reporter)
+        found[theorem.name.text] = _theorem(theorem, lemmas, theories, words, reporter)
     return list(found.values())
 
 
@@ -229,6 +232,7 @@ def _theorem(
     theorem: syntax.Theorem,
     lemmas: tuple[ir.Theorem, ...] | None,
     theories: Mapping[str, ir.Theory | None],
+    words: Callable[[syntax.Theorem, ir.Theory], Vocabulary],
     reporter: Reporter,
 ) -> ir.Theorem | None:
     """The typed theorem; None if it, its theory or a lemma is erroneous."""
@@ -251,7 +255,7 @@ def _theorem(
         return None
     assume = _properties(theorem.assume, theory, reporter)
     prove = _properties(theorem.prove, theory, reporter)
-    inductions = _inductions(theorem.inductions, theory, reporter)
+    inductions = _inductions(theorem.inductions, theory, words(theorem, theory), reporter)
     if reporter.errors > before or lemmas is None:
         return None
     needs = tuple(one.text for one in theorem.needs)
@@ -287,7 +291,7 @@ def _properties(names: Sequence[syntax.Name], theory: ir.Theory, reporter: Repor
 
 
 def _inductions(
-    inductions: Sequence[syntax.Induction], theory: ir.Theory, reporter: Reporter
+    inductions: Sequence[syntax.Induction], theory: ir.Theory, words: Vocabulary, reporter: Reporter
 ) -> tuple[ir.Induction, ...]:
     """Each with its claims, whose names differ; a claim without a name is `claim`, with its number among several."""
     parts = [part for induction in inductions for part in induction.parts]
@@ -310,13 +314,13 @@ def _inductions(
                     declare(claim.name, "claim", taken, reporter)
                 names.append(claim.name.text or (f"claim_{number}" if several else "claim"))
             if declare(part.relation, "relation", relations, reporter):
-                typed.append(_induction(part, names, theory, reporter))
+                typed.append(_induction(part, names, theory, words, reporter))
         found.append(ir.Induction(tuple(part for part in typed if part is not None)))
     return tuple(found)
 
 
 def _induction(
-    induction: syntax.InductionOn, names: Sequence[str], theory: ir.Theory, reporter: Reporter
+    induction: syntax.InductionOn, names: Sequence[str], theory: ir.Theory, words: Vocabulary, reporter: Reporter
 ) -> ir.InductionOn | None:
     name = induction.relation.text
     if not induction.claims:
@@ -349,7 +353,7 @@ def _induction(
         if declare(variable, "variable", seen, reporter):
             variables.append(ir.Variable(variable.text, parameter.type))
             locals_[variable.text] = LocalName(parameter.type, variable.span, "bound")
-    checker = ExpressionChecker(vocabulary_of(theory), reporter, locals_, {})
+    checker = ExpressionChecker(words, reporter, locals_, {})
     claims: list[ir.NamedFormula] = []
     for claim, called in zip(induction.claims, names, strict=True):
         body = checker.check(claim.body, BOOL, "a claim is true or false")
@@ -360,10 +364,20 @@ def _induction(
     return ir.InductionOn(name, tuple(variables), tuple(claims))
 
 
-def vocabulary_of(theory: ir.Theory) -> Vocabulary:
-    """The names of a typed theory."""
+def words_of_claims(
+    theorem: syntax.Theorem,
+    theory: ir.Theory,
+    written: syntax.Theory,
+    shared: Sequence[syntax.Definition],
+    reporter: Reporter,
+) -> Vocabulary:
+    """The names that claims of inductions use: those of the theory, with its definitions and those of the file."""
     symbols: dict[str, ir.Symbol | None] = {symbol.name: symbol for symbol in theory.symbols}
     for inductive in theory.inductives:
         symbols[inductive.name] = ir.Symbol(inductive.name, inductive.parameters, BOOL)
     types: dict[str, Type | None] = {sort.name: sort for sort in theory.sorts}
-    return Vocabulary("theory", types, symbols, ordered=frozenset(theory.ordered))
+    vocabulary = Vocabulary("theory", types, symbols, ordered=frozenset(theory.ordered))
+    inner = reporter.within(reporter.notes)
+    found = with_definitions(vocabulary, written.definitions, shared, written, inner, (theorem,))
+    reporter.found += [fault for fault in inner.found if fault not in reporter.found]
+    return found
