@@ -435,6 +435,9 @@ class _Case:
             if "EQUAL" in self.accepted or self.kind not in ("NAME", "SET", "QUEUE", "MAP", "OPTION", "SLIDING"):
                 return None
             message = f"`:` is missing between `{self.before}` and its type"
+        elif self.kind in ("EQUAL", "ASSIGN") and str(self.first) == "def":
+            slip = self.fault("E0103", f"a definition has `:` before its expression, not {self.found()}")
+            return self.mended(slip, ":", "COLON", replacing=True)
         elif ":" in self.rest_of_line():
             return None
         elif self.takes_type_after_colon():
