@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from thence.api.inferring import written
+from thence.api.inferring import infer, written
 from thence.dsl import ir
 from thence.dsl.check.link import link_formulas, names_of_link
 from thence.dsl.load import library, load
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.links.inference import LinkInference, Said
+from thence.proofs.infer.search import inference
 
 
 def shown(link: ir.Link) -> tuple[Said, ...]:
@@ -32,3 +35,39 @@ def test_what_a_link_says_can_be_read_back_and_written(name: str) -> None:
         if again:  # `written` raises where the file would not say the same
             text = written(loaded.source.text, str(loaded.path), LinkInference(link, again))
             assert all(each.line.split(": ")[0] in text for each in again)
+
+
+TURNS = """
+machine turns:
+  delivery off
+  sort node
+  constant function first(): node
+  relation token(n: node)
+  relation works(n: node)
+  initial:
+    forall n: token(n) := n = first()
+  transition start(n: node):
+    require token(n)
+    works(n) := true
+  transition pass_on(n: node, m: node):
+    require token(n) and not works(n)
+    forall p: token(p) := p = m
+  transition stop(n: node):
+    works(n) := false
+  invariant alone: forall n, m. works(n) and works(m) implies n = m
+"""
+
+
+def test_what_is_proved_survives_an_interrupt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What its conjuncts exclude is not said, and no machine behind it is searched."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(inference, "lost_in_small", interrupt)
+    (file := tmp_path / "turns.thence").write_text(TURNS + TURNS.replace("machine turns", "machine others"))
+    first, second = infer(str(file))
+    assert isinstance(first, inference.Inference) and isinstance(second, inference.Inference)
+    assert first.proved and first.interrupted and first.kept is None
+    assert first.conjuncts and not any(each.without for each in first.conjuncts)
+    assert second.reason == inference.INTERRUPTED and not second.conjuncts

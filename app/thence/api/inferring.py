@@ -85,7 +85,7 @@ def infer(
             found.append(_without(search, why))
             continue
         one = _searched(search, _note(progress, search.name), ask)
-        why = one.reason
+        why = INTERRUPTED if one.interrupted else one.reason
         found.append(_keep(search, one))
     return tuple(found)
 

@@ -71,11 +71,12 @@ class _Attempts:
         key = tuple(name for name in self.hidden if name in given)
         if key not in self.made:
             self.made[key] = self.attempt(Guess(key, tuple(clauses)))
-        if self.made[key].reason == INTERRUPTED:
-            raise _Interrupted
-        if self.made[key].proved and (self.chosen is None or len(key) < len(self.chosen)):
+        made = self.made[key]
+        if made.proved and (self.chosen is None or len(key) < len(self.chosen)):
             self.chosen = key
-        return self.made[key].proved
+        if made.interrupted or made.reason == INTERRUPTED:
+            raise _Interrupted
+        return made.proved
 
     def found(self, standing: Standing, *, interrupted: bool = False) -> Hints:
         last = self.made[self.chosen] if self.chosen is not None else list(self.made.values())[-1]

@@ -58,6 +58,12 @@ def test_a_search_that_is_settled_can_be_begun_with() -> None:
     assert [each.formula for each in again.conjuncts] == [each.formula for each in settled.conjuncts]
 
 
+def test_what_is_proved_stays_proved_where_what_it_excludes_is_not_said() -> None:
+    found = searched(Limits(), "what each invariant excludes", hide="delayed")
+    assert found.proved and found.interrupted and found.kept is None
+    assert [each.without for each in found.conjuncts] == [""]
+
+
 def test_the_time_limit_ends_a_search() -> None:
     found = searched(Limits(seconds=0.001))
     assert not found.proved and "time limit" in found.reason

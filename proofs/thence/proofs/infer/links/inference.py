@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from thence.dsl import ir
@@ -107,6 +106,7 @@ class LinkInference:
         seconds: how long it took by the clock; `processor_seconds`: that of processors, with the solvers'.
         facts: how many clauses of an earlier search still fit, if the search went on with one.
         kept: what another search can go on with; None where nothing is left to look for.
+        interrupted: by the user, once all was proved: what some invariants exclude is not said.
     """
 
     link: ir.Link
@@ -118,6 +118,7 @@ class LinkInference:
     processor_seconds: float = 0.0
     facts: Mapping[str, int] = field(default_factory=dict)
     kept: Kept | None = None
+    interrupted: bool = False
 
     @property
     def proved(self) -> bool:
@@ -498,11 +499,14 @@ class _Search:
         known = tuple(each.formula for each in proved_conjuncts(self.link.machine, inductive))
         link, shown = self._with(found.conjuncts), list(found.conjuncts)
         self.budget.seconds = min(self.budget.seconds, self.budget.spent + SHOWN_S)
-        self.note("what each invariant excludes")
-        with suppress(OutOfTime, Unsupported):
+        interrupted = False
+        try:
+            self.note("what each invariant excludes")
             for at, each in enumerate(found.conjuncts):
                 shown[at] = replace(each, without=wrong_without(self.session, link, known, each.formula.name))
-        return replace(found, conjuncts=tuple(shown))
+        except (OutOfTime, Unsupported, KeyboardInterrupt) as why:
+            interrupted = isinstance(why, KeyboardInterrupt)
+        return replace(found, conjuncts=tuple(shown), interrupted=interrupted)
 
     def _forms(self, clauses: Mapping[Candidate, ir.Expr]) -> list[list[tuple[Candidate, ir.Expr]]]:
         """The clauses as invariants: those with one beginning are one, or those without a quantifier inside are, or

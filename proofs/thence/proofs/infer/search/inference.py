@@ -556,6 +556,7 @@ class _Search:
             found = tuple(Found(each) for each in named)
             return Inference(self._machine, (), found, None, reason, motionless, assessments=assessments)
         shown: dict[ir.NamedFormula, str] = {}
+        interrupted = False
         for formula in tuple(named):
             fewer = [each for each in named if each is not formula]
             machine = with_conjuncts(self._machine, fewer)
@@ -568,11 +569,12 @@ class _Search:
                         named, assessments = fewer, judged
                         continue
                     step = left[0].text
-            except OutOfTime:  # all is proved; nothing more is said of those that are left
+            except (OutOfTime, KeyboardInterrupt) as why:  # all is proved; nothing is said of those that are left
+                interrupted = isinstance(why, KeyboardInterrupt)
                 break
             shown[formula] = step
         found = tuple(Found(each, shown.get(each, "")) for each in named)
-        return Inference(self._machine, (), found, assessments=assessments)
+        return Inference(self._machine, (), found, assessments=assessments, interrupted=interrupted)
 
     def _stuck(self, stuck: Stuck) -> Inference:
         name = self._name_of(stuck.goal) if stuck.goal in self._goals() else "a conjunct"

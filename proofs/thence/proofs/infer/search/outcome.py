@@ -48,6 +48,7 @@ class Inference:
         assessments: of every statement of the machine with the conjuncts, by the prover of machines.
         facts: how many samples and clauses of an earlier search still fit, if the search went on with one.
         kept: what another search can go on with; None where nothing is left to look for.
+        interrupted: by the user, once all was proved: what some conjuncts exclude is not said.
     """
 
     machine: ir.Machine
@@ -61,6 +62,7 @@ class Inference:
     facts: Mapping[str, int] = field(default_factory=dict)
     assessments: Mapping[str, Assessment] = field(default_factory=dict)
     kept: Kept | None = None
+    interrupted: bool = False
 
     @property
     def proved(self) -> bool:
