@@ -174,6 +174,8 @@ def test_the_claim_of_an_induction(specify: Specify, of_file: str, lower: str, c
 
 
 def test_a_fault_in_what_only_a_claim_uses_is_said_once() -> None:
-    text = THEORY.format(of_file="odd(a: node): nobody(a)", lower="rank_of(a) < rank_of(b)", claim="odd(a) or lower(a, b)")
+    text = THEORY.format(
+        of_file="odd(a: node): nobody(a)", lower="rank_of(a) < rank_of(b)", claim="odd(a) or lower(a, b)"
+    )
     assert codes(text) == ["E0205"]
     assert codes(text.replace("def odd", "def edge").replace("odd(a) or", "edge(a, b) or")) == ["W0934"]

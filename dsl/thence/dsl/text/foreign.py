@@ -165,7 +165,14 @@ MEMBERS = {
     **dict.fromkeys(("every", "timer", "timeout", "after"), _TIMER),
     **dict.fromkeys(("send", "broadcast"), "the application's send is `on causal_send(m):`"),
     **dict.fromkeys(("predicate", "pred"), "write `def name(x: process, ...): P`"),
-    **dict.fromkeys(("action", "rule", "step", "next"), "in a machine write `transition name(...):`"),
+    **dict.fromkeys(
+        ("action", "rule", "step", "next", "input", "operation", "command"),
+        "what the application does is an input: `on NAME(...) when P:`",
+    ),
+    "transition": "a step of a protocol is a handler: `on receive KIND(...) from p:`, `on NAME(...):`, `periodically:`",
+    **dict.fromkeys(("relation", "sort"), "what a process remembers stands under `state:`"),
+    "require": "what a handler needs is an `if` in it, or for an input `on NAME(...) when P:`",
+    "prove": "write `property causal`, or a formula: `invariant name: ...`",
     **dict.fromkeys(("struct", "tuple"), "write `record Name: ...`"),
 }
 """Words that begin a line of a protocol, and those of a machine that `MACHINE_MEMBERS` does not have."""
@@ -181,7 +188,10 @@ _TRANSITION = "a machine has no handlers and no packets: a step is `transition n
 
 MACHINE_MEMBERS = {
     **dict.fromkeys(("init", "initially", "initialize"), FIRST_VALUES),
-    **dict.fromkeys(("variables", "vars", "var", "locals", "fields", "state"), _RELATION),
+    **dict.fromkeys(("variables", "vars", "var", "variable", "locals", "fields", "state", "mutable"), _RELATION),
+    **dict.fromkeys(("individual", "scalar"), "a single value is `function name(): nat`, read as `name()`"),
+    **dict.fromkeys(("type", "datatype"), "write `sort name`"),
+    **dict.fromkeys(("action", "rule", "step", "next", "input"), "write `transition name(...):`"),
     **dict.fromkeys(("msg", "packet", "message", "channel", "chan", "network"), _TRANSITION),
     **dict.fromkeys(("on", "receive", "when", "upon", "handle", "handler", "send", "broadcast"), _TRANSITION),
     **dict.fromkeys(("periodically", "every", "timer", "timeout", "after"), _TRANSITION),
@@ -199,7 +209,7 @@ OPERATORS = {
     **dict.fromkeys(
         ("intersect", "intersection", "cap", "setminus", "minus"), "write `for x in b: ...`, with `.remove(x)`"
     ),
-    **dict.fromkeys(("mod", "rem", "div"), "numbers take `+` and `-`; there is no division and no remainder"),
+    **dict.fromkeys(("mod", "rem", "div"), "numbers take `+`, `-` and `*`; there is no division and no remainder"),
     **dict.fromkeys(("max", "min"), "write `max(a, b)` or `min(a, b)`"),
     **dict.fromkeys(("contains", "has", "includes"), _CONTAINS),
     "notin": "write `x not in box`",
@@ -221,16 +231,16 @@ TYPES = {
 
 CHARACTERS = {
     "/": "there is no division; a remark follows `#`",
-    "*": "there is no multiplication; numbers take `+` and `-`",
-    "%": "there is no remainder; numbers take `+` and `-`",
+    "*": "there is no multiplication; numbers take `+`, `-` and `*`",
+    "%": "there is no remainder; numbers take `+`, `-` and `*`",
     "~": "write `not`; unequal is `!=`",
     "\\": "write `and`, `or`, `in`, `exists`, `forall`: words stand for `/\\`, `\\/`, `\\in`, `\\E`, `\\A`",
     "?": "a choice is `if P then a else b`",
     "|": "write `or`; the number of elements is `.size`; `.` comes after the variables of a quantifier",
     "&": "write `and`",
-    "^": "there are no powers; numbers take `+` and `-`",
-    "'": "names have no primes: write `m2` or `m_next`",
-    "′": "names have no primes: write `m2` or `m_next`",
+    "^": "there are no powers; numbers take `+`, `-` and `*`",
+    "'": "names have no primes: write `m2`; what `x` becomes is `x := e`",
+    "′": "names have no primes: write `m2`; what `x` becomes is `x := e`",
     "`": "names stand without quotes",
     "$": "names are made of ASCII letters, digits and `_`",
 }

@@ -38,6 +38,12 @@ _CONNECTING = (
     "ONCE",
 )
 
+GUARDS = frozenset(("when", "if", "guard", "assume", "requires", "pre", "precondition", "await", "enabled", "where"))
+"""Words of other languages for the condition of a step."""
+NAMED = ("invariant", "axiom", "stable", "reachable", "eventually")
+"""Lines with a formula and its name."""
+WRITTEN_TYPES = ("process", "message", "bool", "nat")
+
 
 @record(frozen=True, slots=True)
 class Slip:
@@ -94,13 +100,7 @@ class _Case:
             slip = rule()
             if slip is not None:
                 return slip
-        if str(self.first) == "send":
-            return self.fault("E0131", f"{self.found()} does not fit here", note="write `send KIND(...) to p`")
-        if str(self.first) == "on":
-            events = "`on causal_send(m):`, `on receive KIND(...) from p:`, `on INPUT(...):`"
-            note = f"a handler is {events} or `periodically:`"
-            if self.text == "when":
-                note = "only the application can wait; what has arrived or fired is looked at by an `if` in the handler"
+        if note := self.advice_on_lines():
             return self.fault("E0131", f"{self.found()} does not fit here", note=note)
         if notes := self.foreign_operator():
             return self.fault("E0131", f"{self.found()} is no operator", notes=notes)
@@ -113,6 +113,37 @@ class _Case:
             f"{self.found()} does not fit here",
             note="here can stand: " + ", ".join(self.describe(terminal) for terminal in expected) if expected else "",
         )
+
+    def advice_on_lines(self) -> str:
+        """How the line, or the statement at its end, is written; empty where that is not known."""
+        first, before = str(self.first), str(self.before)
+        if first == "send" or (self.index > 1 and str(self.words[self.index - 2]) == "send"):
+            named = self.text == "to" and before != ")"
+            return f"a packet has parentheses: `send {before}() to p`" if named else "write `send KIND(...) to p`"
+        if first == "on":
+            return self.advice_on_handlers()
+        if first == "transition" and self.text in ("when", "if", "where", "requires"):
+            return "when it can happen is said by a line of its body: `require P`"
+        if first == "eventually" and self.kind == "NEWLINE" and "BY" in self.accepted:
+            return "write `... by:`, and below it the steps that are waited for, such as `deliver(m)`"
+        if first == "invariant" and self.kind == "EQUAL" and "COLON" in self.accepted:
+            return "write `invariant NAME: P`"
+        return ""
+
+    def advice_on_handlers(self) -> str:
+        second, before = str(self.words[self.start + 1]), str(self.before)
+        if second == "receive" and self.text == "from" and before != ")":
+            return f"a packet has parentheses: `on receive {before}() from p:`"
+        if second == "receive" and self.text == "when":
+            return "only the application can wait; what has arrived or fired is looked at by an `if` in the handler"
+        if self.text == "from":
+            return f"what arrives is handled by `on receive {second}(...) from p:`"
+        if self.text in ("when", "if", "where") and self.index == self.start + 2:
+            return f"an input has parentheses: `on {second}() when P:`"
+        if self.text in ("if", "where", "require"):
+            return f"the condition of an input stands after `when`: `on {second}(...) when P:`"
+        events = "`on causal_send(m):`, `on receive KIND(...) from p:`, `on INPUT(...):`"
+        return f"a handler is {events} or `periodically:`"
 
     def fault(
         self, code: str, message: str, *, at: Span | None = None, note: str = "", notes: tuple[str, ...] = ()
@@ -291,8 +322,11 @@ class _Case:
 
     def advice_on_values(self) -> str:
         """What to write instead of a formula or value that stands alone; empty where nothing is likely."""
-        if "initial" in (str(self.first), str(self.words[header_of(self.words, self.start)])):
+        header = str(self.words[header_of(self.words, self.start)])
+        if "initial" in (str(self.first), header):
             return "`initial` gives first values: `forall x: r(x) := P` (false and 0 where it says nothing)"
+        if header == "transition" and str(self.first) in GUARDS:
+            return "when a transition can happen is said by `require P`"
         return ""
 
     def quantifier(self) -> Slip | None:
@@ -306,9 +340,10 @@ class _Case:
             return self.fault("E0125", "the variables of an update for every value end with `:`")
         if "FULL_STOP" in self.accepted:
             message = f"`.` is missing between the variables and the formula, before {self.found()}"
-            return self.fault(
-                "E0125", message, note="write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
-            )
+            note = "write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
+            if self.index > 1 and str(self.words[self.index - 2]) == ":" and self.kind == "LPAR":
+                note = f"`{self.before}` is read as their type here; a formula begins after `.`: `forall x, y. P`"
+            return self.fault("E0125", message, note=note)
         return None
 
     # --- words ---------------------------------------------------------------------------------
@@ -325,7 +360,8 @@ class _Case:
     def foreign_notes(self, text: str) -> tuple[str, ...]:
         """How this language writes what the word begins in others. Some words are foreign in handlers only."""
         if text in FOREIGN_WORDS:
-            return (FOREIGN_WORDS[text],)
+            of_machines = hint(MACHINE_MEMBERS, text) if "TRANSITION" in self.openers else ()
+            return of_machines or (FOREIGN_WORDS[text],)
         known = text in self.automaton.keywords or "SEND" not in self.openers
         return () if known else hint(STATEMENTS, text)
 
@@ -409,6 +445,9 @@ class _Case:
         if str(self.first) == "send" or "send" in map(str, self.words[self.start : self.index]):
             return self.fault("E0116", "`to` is missing: who gets the packet?", note="write `send KIND(...) to p`")
         note = "write `map K to V`" if "map" in map(str, self.words[self.start : self.index]) else ""
+        if str(self.first) == "function" and self.kind == "NEWLINE":
+            name = self.words[self.start + 1]
+            note = f"a single value is `function {name}(): {self.before}`, with parentheses"
         return self.fault("E0116", f"`to` is missing before {self.found()}", note=note)
 
     def connection(self) -> Slip | None:
@@ -447,6 +486,8 @@ class _Case:
         then, brace = self.kind == "THEN", self.kind == "LBRACE"
         note = "`then` is of values: `if P then a else b`" if then else ""
         note = "there are no braces: the lines of a block are indented deeper" if brace else note
+        if self.kind == "NAME" and (str(self.before) in WRITTEN_TYPES or hint(TYPES, str(self.before))):
+            note = f"the name comes first: `{self.text}: {self.before}`"
         slip = self.fault("E0103", message, at=self.behind(self.before), note=note)
         return self.mended(slip, ":", "COLON", replacing=then)
 
@@ -469,12 +510,16 @@ class _Case:
         if self.text in RESERVED and self.kind not in STRUCTURE:
             notes = hint(FIELDS, self.text) if str(self.before) == "." else ()
             message = f"`{self.text}` is a keyword and cannot be a name"
+            if str(self.before) in NAMED and self.text in ("forall", "exists", "not", "count", "true", "false"):
+                notes = (f"a formula has a name: `{self.before} NAME: {self.text} ...`",)
             return self.fault("E0118", message, notes=notes or ("choose another name",))
         note = ""
         if str(self.before) == "send":
             note = "write `send KIND(...) to p`"
         elif str(self.before) in ("count", "sum", "forall", "exists"):
             note = f"write `{self.before} x in S. P`"
+        elif str(self.before) == "receive" and str(self.first) == "on":
+            note = "write `on receive KIND(...) from p:`"
         elif str(self.before) == "deliver" and self.text == "(":
             note = "write `deliver m is TRANSITION(...)`"
         elif str(self.before) == "." and self.kind == "NUMBER":
@@ -494,6 +539,8 @@ class _Case:
             note = "an empty collection is `empty`; a set with elements is `{a, b}`"
         elif str(self.before) == ";" and self.kind == "NEWLINE":
             note = "`;` stands between two statements of a line, not at its end"
+        elif str(self.before) == "require" and self.kind == "COLON":
+            note = "write `require P`, without `:`"
         return self.fault("E0119", f"an expression is missing{behind}, before {self.found()}", note=note)
 
     def number(self) -> Slip | None:
@@ -534,6 +581,8 @@ class _Case:
             note = "fields are separated by `;`, or stand on lines of their own"
         elif str(self.first) in ("prove", "property") and self.kind == "COLON":
             note = "this line takes names only, such as `causal`; a formula is `invariant NAME: P`"
+        elif self.kind == "COMMA" and str(self.first) in ("require", *NAMED):
+            note = "two formulas are joined by `and`"
         elif self.foreign_operator():
             note = self.foreign_operator()[0]
         elif self.text in ("of", "[") and hint(TYPES, str(self.before)):

@@ -333,7 +333,8 @@ class ExpressionChecker:
                 return result if arithmetic != "-" or not self.formal else _cut_off(result)
             case "leads to":
                 said = "`leads to` stands only in an `eventually`, around all of it"
-                self.reporter.error("E0433", span, said, "write `eventually NAME: forall p: process. P leads to Q`")
+                written = "NAME(x): P leads to Q by:" if self.formal else "NAME: forall p: process. P leads to Q"
+                self.reporter.error("E0433", span, said, f"write `eventually {written}`")
                 return None
             case _:
                 assert_never(expr.operator)
