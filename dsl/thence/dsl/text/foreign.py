@@ -159,7 +159,12 @@ MEMBERS = {
     **dict.fromkeys(("liveness", "finally", "leads_to"), "write `eventually name: ...`"),
     **dict.fromkeys(("init", "initial", "initially", "initialize"), "a first value stands with its variable"),
     **dict.fromkeys(("variables", "vars", "locals", "fields"), "state variables stand under `state:`"),
-    **dict.fromkeys(("msg", "packet", "event", "channel", "chan"), "a packet kind is `message KIND(...)`"),
+    **dict.fromkeys(("msg", "packet", "event"), "a packet kind is `message KIND(...)`"),
+    **dict.fromkeys(
+        ("channel", "channels", "chan"),
+        "what channels may do is `network reliable, fifo`; a packet kind, `message KIND(...)`",
+    ),
+    **dict.fromkeys(("const", "constants", "param", "parameter"), "write `constant N: nat = 3`"),
     **dict.fromkeys(("fun", "function", "method", "sub", "routine"), "write `procedure name(...):`"),
     **dict.fromkeys(("receive", "when", "upon", "handle", "handler"), "write `on receive KIND(...) from p:`"),
     **dict.fromkeys(("every", "timer", "timeout", "after"), _TIMER),
@@ -213,6 +218,7 @@ OPERATORS = {
     **dict.fromkeys(("max", "min"), "write `max(a, b)` or `min(a, b)`"),
     **dict.fromkeys(("contains", "has", "includes"), _CONTAINS),
     "notin": "write `x not in box`",
+    **dict.fromkeys(("leads_to", "leadsto"), "write `P leads to Q`"),
     "equals": "equality is `=`",
 }
 """Words between two values."""
@@ -238,6 +244,9 @@ CHARACTERS = {
     "?": "a choice is `if P then a else b`",
     "|": "write `or`; the number of elements is `.size`; `.` comes after the variables of a quantifier",
     "&": "write `and`",
+    "∪": "write `for x in b: a.add(x)`; one element is added by `a.add(x)`",
+    "∩": "write `for x in a: ...`, with `.remove(x)`",
+    "⊆": "write `forall x in a. x in b`",
     "^": "there are no powers; numbers take `+`, `-` and `*`",
     "'": "names have no primes: write `m2`; what `x` becomes is `x := e`",
     "′": "names have no primes: write `m2`; what `x` becomes is `x := e`",

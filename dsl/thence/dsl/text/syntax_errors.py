@@ -11,6 +11,15 @@ from collections.abc import Mapping, Sequence
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
 from thence.dsl.text.foreign import FIELDS, FIRST_VALUES, MACHINE_MEMBERS, MEMBERS, OPERATORS, STATEMENTS, TYPES, hint
+from thence.dsl.text.line_advice import (
+    GUARDS,
+    NAMED,
+    WRITTEN_TYPES,
+    advice,
+    advice_on_connection,
+    advice_on_number,
+    advice_on_rest,
+)
 from thence.dsl.text.line_structure import STRUCTURE, header_of, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
@@ -37,12 +46,6 @@ _CONNECTING = (
     "SENDS",
     "ONCE",
 )
-
-GUARDS = frozenset(("when", "if", "guard", "assume", "requires", "pre", "precondition", "await", "enabled", "where"))
-"""Words of other languages for the condition of a step."""
-NAMED = ("invariant", "axiom", "stable", "reachable", "eventually")
-"""Lines with a formula and its name."""
-WRITTEN_TYPES = ("process", "message", "bool", "nat")
 
 
 @record(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class _Case:
             slip = rule()
             if slip is not None:
                 return slip
-        if note := self.advice_on_lines():
+        if note := advice(self.line(), "" if self.kind == "NEWLINE" else self.text, self.accepted):
             return self.fault("E0131", f"{self.found()} does not fit here", note=note)
         if notes := self.foreign_operator():
             return self.fault("E0131", f"{self.found()} is no operator", notes=notes)
@@ -114,36 +117,9 @@ class _Case:
             note="here can stand: " + ", ".join(self.describe(terminal) for terminal in expected) if expected else "",
         )
 
-    def advice_on_lines(self) -> str:
-        """How the line, or the statement at its end, is written; empty where that is not known."""
-        first, before = str(self.first), str(self.before)
-        if first == "send" or (self.index > 1 and str(self.words[self.index - 2]) == "send"):
-            named = self.text == "to" and before != ")"
-            return f"a packet has parentheses: `send {before}() to p`" if named else "write `send KIND(...) to p`"
-        if first == "on":
-            return self.advice_on_handlers()
-        if first == "transition" and self.text in ("when", "if", "where", "requires"):
-            return "when it can happen is said by a line of its body: `require P`"
-        if first == "eventually" and self.kind == "NEWLINE" and "BY" in self.accepted:
-            return "write `... by:`, and below it the steps that are waited for, such as `deliver(m)`"
-        if first == "invariant" and self.kind == "EQUAL" and "COLON" in self.accepted:
-            return "write `invariant NAME: P`"
-        return ""
-
-    def advice_on_handlers(self) -> str:
-        second, before = str(self.words[self.start + 1]), str(self.before)
-        if second == "receive" and self.text == "from" and before != ")":
-            return f"a packet has parentheses: `on receive {before}() from p:`"
-        if second == "receive" and self.text == "when":
-            return "only the application can wait; what has arrived or fired is looked at by an `if` in the handler"
-        if self.text == "from":
-            return f"what arrives is handled by `on receive {second}(...) from p:`"
-        if self.text in ("when", "if", "where") and self.index == self.start + 2:
-            return f"an input has parentheses: `on {second}() when P:`"
-        if self.text in ("if", "where", "require"):
-            return f"the condition of an input stands after `when`: `on {second}(...) when P:`"
-        events = "`on causal_send(m):`, `on receive KIND(...) from p:`, `on INPUT(...):`"
-        return f"a handler is {events} or `periodically:`"
+    def line(self) -> list[str]:
+        """The words of the line before this one."""
+        return [str(word) for word in self.words[self.start : self.index]]
 
     def fault(
         self, code: str, message: str, *, at: Span | None = None, note: str = "", notes: tuple[str, ...] = ()
@@ -360,8 +336,9 @@ class _Case:
     def foreign_notes(self, text: str) -> tuple[str, ...]:
         """How this language writes what the word begins in others. Some words are foreign in handlers only."""
         if text in FOREIGN_WORDS:
-            of_machines = hint(MACHINE_MEMBERS, text) if "TRANSITION" in self.openers else ()
-            return of_machines or (FOREIGN_WORDS[text],)
+            members = MACHINE_MEMBERS if "TRANSITION" in self.openers else MEMBERS
+            inside = {"TRANSITION", "PROCEDURE"} & self.openers
+            return (inside and hint(members, text)) or (FOREIGN_WORDS[text],)
         known = text in self.automaton.keywords or "SEND" not in self.openers
         return () if known else hint(STATEMENTS, text)
 
@@ -426,7 +403,11 @@ class _Case:
     def verdict(self) -> Slip | None:
         if "HOLDS" not in self.accepted:
             return None
-        notes = did_you_mean(self.text, ("proved", "holds", "refuted", "unknown"))
+        verdicts = ("proved", "holds", "refuted", "unknown")
+        notes = did_you_mean(self.text, verdicts)
+        behind = self.rest_of_line()[1:2]
+        if behind and behind[0] in verdicts:
+            notes = (f"the verdict stands first: `expect {behind[0]} {self.text}`",)
         return self.fault(
             "E0132",
             f"{self.found()} is not a verdict",
@@ -458,11 +439,7 @@ class _Case:
             return None
         if "NEWLINE" in self.accepted or ("NAME" in self.accepted and "NUMBER" not in self.accepted):
             return None
-        note = ""
-        if str(self.first) == "for" and self.text == ",":
-            note = "a `for` has one variable; `for k in M` goes through the keys of a map, and `M[k]` is the entry"
-        elif str(self.before) in ("all", "each", "every"):
-            note = "write `for p in process: ...`"
+        note = advice_on_connection(self.line(), self.text)
         return self.fault("E0135", f"{self.describe(wanted[0])} is missing before {self.found()}", note=note)
 
     # --- words that should have stood here -----------------------------------------------------------
@@ -477,6 +454,13 @@ class _Case:
         elif self.kind in ("EQUAL", "ASSIGN") and str(self.first) == "def":
             slip = self.fault("E0103", f"a definition has `:` before its expression, not {self.found()}")
             return self.mended(slip, ":", "COLON", replacing=True)
+        elif self.kind == "EQUAL" and str(self.first) in ("role", "constant") and self.takes_type_after_colon():
+            type_ = "process" if str(self.first) == "role" else "nat"
+            note = f"write `{self.first} {self.before}: {type_} = ...`"
+            slip = self.fault("E0103", f"`{self.before}` has no type", at=self.behind(self.before), note=note)
+            place = span_of(self.before)
+            ends = (place.end_line, place.end_column, place.end_line, place.end_column)
+            return Slip(slip.diagnostic, (Word("COLON", ":", *ends), Word("WORD", type_, *ends)), (self.index, 0))
         elif ":" in self.rest_of_line():
             return None
         elif self.takes_type_after_colon():
@@ -518,6 +502,8 @@ class _Case:
             note = "write `send KIND(...) to p`"
         elif str(self.before) in ("count", "sum", "forall", "exists"):
             note = f"write `{self.before} x in S. P`"
+        elif str(self.before) == "network" and self.kind == "COLON":
+            note = "write `network reliable, reordering`, without `:`"
         elif str(self.before) == "receive" and str(self.first) == "on":
             note = "write `on receive KIND(...) from p:`"
         elif str(self.before) == "deliver" and self.text == "(":
@@ -539,6 +525,8 @@ class _Case:
             note = "an empty collection is `empty`; a set with elements is `{a, b}`"
         elif str(self.before) == ";" and self.kind == "NEWLINE":
             note = "`;` stands between two statements of a line, not at its end"
+        elif self.index == self.start and self.rest_of_line()[1:2] == [":="]:
+            note = f"`{self.text}` is a keyword and cannot be a name"
         elif str(self.before) == "require" and self.kind == "COLON":
             note = "write `require P`, without `:`"
         return self.fault("E0119", f"an expression is missing{behind}, before {self.found()}", note=note)
@@ -546,8 +534,8 @@ class _Case:
     def number(self) -> Slip | None:
         if "NUMBER" not in self.accepted:
             return None
-        note = ""
-        if self.index == self.start + 1 and str(self.first) not in self.automaton.keywords:
+        note = advice_on_number(self.line(), self.text)
+        if not note and self.index == self.start + 1 and str(self.first) not in self.automaton.keywords:
             note = (
                 f"`{self.first}` stands for an input of the protocol, and a number says how often it happens; how "
                 "packets travel is said by the protocol's `network`, and by `losses N`, `duplicates N` and `fifo`"
@@ -581,8 +569,8 @@ class _Case:
             note = "fields are separated by `;`, or stand on lines of their own"
         elif str(self.first) in ("prove", "property") and self.kind == "COLON":
             note = "this line takes names only, such as `causal`; a formula is `invariant NAME: P`"
-        elif self.kind == "COMMA" and str(self.first) in ("require", *NAMED):
-            note = "two formulas are joined by `and`"
+        elif found := advice_on_rest(self.line(), self.text, len(self.rest_of_line()) == 1):
+            note = found
         elif self.foreign_operator():
             note = self.foreign_operator()[0]
         elif self.text in ("of", "[") and hint(TYPES, str(self.before)):

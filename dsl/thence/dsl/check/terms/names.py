@@ -83,6 +83,9 @@ def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
         report("E0311", expr.span, f"`{name}` is a type, but a value is expected", *number)
     elif name in words.procedures:
         report("E0311", expr.span, f"`{name}` is a procedure; procedures have no value")
+    elif name in words.kinds:
+        note = f"what a packet has in it is a value: `on receive {name}(m) from p: deliver m`"
+        report("E0201", expr.span, f"`{name}` is a kind of packets, and no value", note)
     elif name in checker.elsewhere:
         line = checker.elsewhere[name].line
         report(
