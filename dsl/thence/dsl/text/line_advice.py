@@ -61,7 +61,7 @@ def advice_on_number(line: Sequence[str], text: str) -> str:
     """Where a number should stand, in a scope."""
     _, before = _ends(line)
     if text in ("=", ":", ":="):
-        return f"write `{before} 3`, without `{text}`"
+        return f"write `{before} N`, without `{text}`"
     if text[1:].isdigit() and text[:1] == "p":
         return f"processes are numbers here: write `{text[1:]}`"
     if text == "each":
