@@ -42,6 +42,7 @@ VALUES = {
         ("processes", "procs", "proc", "nodes", "peers", "everyone", "all", "others", "everybody"),
         _PROCESSES,
     ),
+    "flight": "packets on their way are `forall KIND(...) from p to q in flight. P`",
     "infinity": "numbers have no greatest one; an option without a value is `none`",
 }
 """Names that stand for values."""
@@ -208,6 +209,15 @@ MACHINE_MEMBERS = {
 }
 """Words that begin a line of a machine."""
 
+CLAUSES = {
+    **dict.fromkeys(
+        ("on", "when", "map", "action"),
+        "a clause begins with what happens in the protocol: `receive KIND(...) from p is ...`",
+    ),
+    **dict.fromkeys(("prove", "property"), "a proof is asked for by `expect proved`"),
+}
+"""Words that begin a line of a link."""
+
 OPERATORS = {
     **dict.fromkeys(("subset", "subseteq", "issubset"), "write `forall x in a. x in b`"),
     **dict.fromkeys(("union", "cup"), "write `for x in b: a.add(x)`"),
@@ -226,6 +236,7 @@ OPERATORS = {
 TYPES = {
     **dict.fromkeys(("int", "integer", "uint", "long", "number", "natural"), "numbers are `nat`"),
     "boolean": "write `bool`",
+    "enum": "there are no enumerations: write a `bool` for each case, or a `nat`",
     **dict.fromkeys(("string", "str", "text", "float", "bytes"), "there are numbers (`nat`), and no text"),
     **dict.fromkeys(("list", "seq", "sequence", "array", "deque", "vector", "fifo"), "write `queue of T`"),
     **dict.fromkeys(("dict", "dictionary", "hashmap", "table"), "write `map K to V`"),

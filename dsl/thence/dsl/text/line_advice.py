@@ -17,6 +17,8 @@ _CHANGES = ("add", "push", "remove", "append", "insert")
 _LATER = ("eventually", "always", "finally", "globally", "next")
 _LEADS_TO = "write `P leads to Q`: whenever P is true, Q is true then or later"
 
+_IN_FLIGHT = "packets on their way are `forall KIND(...) from p to q in flight. P`"
+
 
 def advice(line: Sequence[str], text: str, accepted: Set[str]) -> str:
     """What to write instead; empty where that is not known."""
@@ -34,6 +36,12 @@ def advice(line: Sequence[str], text: str, accepted: Set[str]) -> str:
         return "write `invariant NAME: P`"
     if first == "change" and text == "(":
         return f"a handler is named without parentheses: `{' '.join(line)}:`"
+    if accepted == {"LPAR"} and before.isidentifier():
+        return f"it has parentheses: `{before}(...)`"
+    if text == ":" and (first == "let" or line[-2:-1] == ["let"]):
+        return f"a local name has no type: `let {before} = e`"
+    if first == "procedure" and text in ("returns", "return"):
+        return "a procedure gives no value; a value has a name by `def name(...): e`"
     if text == "{" and "COLON" in accepted:
         return "a block is what is indented deeper, below a `:`; it has no braces"
     if text == "-" and "COLON" in accepted:
@@ -78,6 +86,8 @@ def advice_on_connection(line: Sequence[str], text: str) -> str:
         return "a `for` has one variable; `for k in M` goes through the keys of a map, and `M[k]` is the entry"
     if before in ("all", "each", "every"):
         return "write `for p in process: ...`"
+    if line[-5:-4] == ["from"] or line[-4:-3] == ["from"]:
+        return _IN_FLIGHT
     if before in _LATER or (before == "not" and line[-2] in _LATER):
         return _LEADS_TO
     if first in ("scope", "mutant", "scenario") and len(line) == 2:
@@ -90,6 +100,10 @@ def advice_on_connection(line: Sequence[str], text: str) -> str:
 def advice_on_rest(line: Sequence[str], text: str, is_last: bool) -> str:
     """Where the line should have ended."""
     first, before = _ends(line)
+    if text in ("when", "if") and "is" in line:
+        return "write `EVENT is TRANSITION(...), when P`"
+    if first in ("call", "do", "invoke"):
+        return f"a procedure is called by its name: `{text}()`"
     if text == "," and first in ("require", *NAMED):
         return "two formulas are joined by `and`"
     if text == "," and is_last:

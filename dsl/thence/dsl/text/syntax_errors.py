@@ -10,7 +10,17 @@ from collections.abc import Mapping, Sequence
 
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
-from thence.dsl.text.foreign import FIELDS, FIRST_VALUES, MACHINE_MEMBERS, MEMBERS, OPERATORS, STATEMENTS, TYPES, hint
+from thence.dsl.text.foreign import (
+    CLAUSES,
+    FIELDS,
+    FIRST_VALUES,
+    MACHINE_MEMBERS,
+    MEMBERS,
+    OPERATORS,
+    STATEMENTS,
+    TYPES,
+    hint,
+)
 from thence.dsl.text.line_advice import (
     GUARDS,
     NAMED,
@@ -317,6 +327,8 @@ class _Case:
         if "FULL_STOP" in self.accepted:
             message = f"`.` is missing between the variables and the formula, before {self.found()}"
             note = "write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
+            if str(self.before) == "flight":
+                note = "write `forall KIND(...) from p to q in flight. P`"
             if self.index > 1 and str(self.words[self.index - 2]) == ":" and self.kind == "LPAR":
                 note = f"`{self.before}` is read as their type here; a formula begins after `.`: `forall x, y. P`"
             return self.fault("E0125", message, note=note)
@@ -348,6 +360,8 @@ class _Case:
 
     def foreign_meaning(self, text: str) -> tuple[str, ...]:
         """What a word means that begins a line and has no meaning there."""
+        if "INTERNAL" in self.openers:
+            return hint(CLAUSES, text)
         if "SEND" in self.openers:
             return hint(STATEMENTS, text)
         if "TRANSITION" in self.openers:
@@ -386,6 +400,9 @@ class _Case:
         offset = self.index - self.start
         if not choices or offset > 2 or text in choices or (offset == 0 and "NAME" in self.accepted):
             return None
+        if choices == ("pass",) and text in ("var", "let", "const", "variable"):
+            note = "under `state:`, a variable is its name and its type: `x: bool`"
+            return self.fault("E0114", f"`{text}` cannot stand here", at=span_of(self.first), note=note)
         near = nearest(text, choices)
         here = "here can stand: " + ", ".join(f"`{word}`" for word in choices)
         if text in self.automaton.keywords:
@@ -440,6 +457,10 @@ class _Case:
         if "NEWLINE" in self.accepted or ("NAME" in self.accepted and "NUMBER" not in self.accepted):
             return None
         note = advice_on_connection(self.line(), self.text)
+        if str(self.words[header_of(self.words, self.start)]) == "def":
+            note = (
+                "`def` gives a value a name, `def one_more(n: nat): n + 1`; statements stand in a `procedure name():`"
+            )
         return self.fault("E0135", f"{self.describe(wanted[0])} is missing before {self.found()}", note=note)
 
     # --- words that should have stood here -----------------------------------------------------------
@@ -454,9 +475,11 @@ class _Case:
         elif self.kind in ("EQUAL", "ASSIGN") and str(self.first) == "def":
             slip = self.fault("E0103", f"a definition has `:` before its expression, not {self.found()}")
             return self.mended(slip, ":", "COLON", replacing=True)
-        elif self.kind == "EQUAL" and str(self.first) in ("role", "constant") and self.takes_type_after_colon():
-            type_ = "process" if str(self.first) == "role" else "nat"
-            note = f"write `{self.first} {self.before}: {type_} = ...`"
+        elif self.kind == "EQUAL" and self.takes_type_after_colon():
+            given = [*self.rest_of_line(), ""][1]
+            type_ = "process" if str(self.first) == "role" else "bool" if given in ("true", "false") else "nat"
+            said = " ".join(map(str, self.words[self.start : self.index]))
+            note = f"write `{said}: {type_ if given.isalnum() else 'T'} = ...`"
             slip = self.fault("E0103", f"`{self.before}` has no type", at=self.behind(self.before), note=note)
             place = span_of(self.before)
             ends = (place.end_line, place.end_column, place.end_line, place.end_column)
@@ -508,6 +531,8 @@ class _Case:
             note = "write `on receive KIND(...) from p:`"
         elif str(self.before) == "deliver" and self.text == "(":
             note = "write `deliver m is TRANSITION(...)`"
+        elif str(self.before) == "@" and self.kind == "NUMBER":
+            note = f"a process that all know is a role: `role first: process = {self.text}`, and `x@first`"
         elif str(self.before) == "." and self.kind == "NUMBER":
             note = "numbers are whole"
         return self.fault("E0118", f"a name is expected, not {self.found()}", note=note)
@@ -573,7 +598,7 @@ class _Case:
             note = found
         elif self.foreign_operator():
             note = self.foreign_operator()[0]
-        elif self.text in ("of", "[") and hint(TYPES, str(self.before)):
+        elif self.text in ("of", "[", "{") and hint(TYPES, str(self.before)):
             note = hint(TYPES, str(self.before))[0]
         elif self.foreign_notes(str(self.first)):
             note = self.foreign_notes(str(self.first))[0]
