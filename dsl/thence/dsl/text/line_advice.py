@@ -88,7 +88,7 @@ def advice_on_connection(line: Sequence[str], text: str) -> str:
         return "write `for p in process: ...`"
     if line[-5:-4] == ["from"] or line[-4:-3] == ["from"]:
         return _IN_FLIGHT
-    if before in _LATER or (before == "not" and line[-2] in _LATER):
+    if before in _LATER or (before == "not" and line[-2:-1] != [] and line[-2] in _LATER):
         return _LEADS_TO
     if first in ("scope", "mutant", "scenario") and len(line) == 2:
         return f"write `{first} {before} of PROTOCOL:`"
