@@ -287,9 +287,9 @@ class _Elaboration:
         return tuple(found)
 
     def _unknown(self, name: syntax.Name, what: str, known: Sequence[str]) -> None:
-        self.reporter.error(
-            "E0210", name.span, f"there is no {what} `{name.text}` in this file", *did_you_mean(name.text, known)
-        )
+        other = "machine" if name.text in self.machines else "protocol" if name.text in self.protocols else ""
+        notes = (f"`{name.text}` is a {other}",) if other else did_you_mean(name.text, known)
+        self.reporter.error("E0210", name.span, f"there is no {what} `{name.text}` in this file", *notes)
 
 
 def _of(declarations: Sequence[syntax.TopLevel], kind: type[Declared]) -> list[Declared]:

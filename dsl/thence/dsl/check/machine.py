@@ -244,7 +244,7 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
                 "E0508",
                 name.span,
                 f"there is no invariant or property `{name.text}` to prove",
-                *did_you_mean(name.text, provable),
+                *(did_you_mean(name.text, provable) or _what_can_be_proved(provable, checker.vocabulary)),
             )
             continue
         declare(name, "conjunct to prove", names, checker.reporter)
@@ -264,6 +264,12 @@ def _prove(machine: syntax.Machine, table: SymbolTable, checker: ExpressionCheck
             "write `prove causal`, or a formula: `invariant NAME: P`",
         )
     return tuple(names)
+
+
+def _what_can_be_proved(provable: Collection[str], words: Vocabulary) -> tuple[str, ...]:
+    known = ", ".join(f"`{name}`" for name in sorted(provable))
+    silent = ("with `delivery off` there is no property of messages",) if words.delivery == "off" else ()
+    return (*silent, f"it can prove {known}" if known else "write a formula first: `invariant NAME: P`")
 
 
 def _has_network_sent(table: SymbolTable) -> bool:

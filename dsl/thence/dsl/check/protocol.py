@@ -91,6 +91,14 @@ def check_protocol(
     )
 
 
+_OTHER_WORDS = {
+    **dict.fromkeys(("unreliable", "loss", "losses", "drops"), ("did you mean `lossy`?",)),
+    **dict.fromkeys(("ordered", "in_order"), ("did you mean `fifo`?",)),
+    **dict.fromkeys(("unordered", "out_of_order", "asynchronous", "async", "bag"), ("did you mean `reordering`?",)),
+    **dict.fromkeys(("duplicates", "duplication"), ("did you mean `duplicating`?",)),
+}
+
+
 def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir.Network:
     known = ("reliable", "lossy", "duplicating", "fifo", "reordering", "tree", "overlay")
     said: set[str] = set()
@@ -103,7 +111,7 @@ def _network(words: Sequence[syntax.Name], span: Span, reporter: Reporter) -> ir
                 "E0409",
                 word.span,
                 f"`{word.text}` is not a word about networks",
-                *did_you_mean(word.text, known),
+                *(_OTHER_WORDS.get(word.text) or did_you_mean(word.text, known)),
                 f"the words are {listed(known)}",
             )
         elif word.text in said:

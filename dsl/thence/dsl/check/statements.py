@@ -139,7 +139,12 @@ class BodyChecker:
                 message = checker.check(written, MESSAGE, "only messages are delivered")
                 return None if message is None else ir.Deliver(message, span=span, label=label)
             case syntax.Require():
-                self.reporter.error("E0407", span, "`require` is of machines", "here, write `if not ...: return`")
+                self.reporter.error(
+                    "E0407",
+                    span,
+                    "`require` is of machines",
+                    "here, write `if not ...: return`; for an input, `on NAME(...) when P:`",
+                )
                 return None
             case syntax.Let() | syntax.Var() | syntax.Pass():
                 raise AssertionError("handled by the block")

@@ -55,7 +55,7 @@ def _parameters(formula: syntax.Formula, checker: ExpressionChecker) -> list[Typ
                 resolve_sort(parameter.type, checker.vocabulary.types, checker.reporter, "as a parameter in a machine")
             )
             continue
-        if inferred[name] is None:
+        if inferred[name] is None and not checker.vocabulary.has_faulty_symbols():
             checker.reporter.error(
                 "E0303",
                 parameter.name.span,

@@ -80,8 +80,25 @@ def _updates(body: Iterable[syntax.Stmt], checker: ExpressionChecker, what: str,
             case syntax.Pass():
                 pass
             case _:
-                checker.reporter.error("E0501", statement.span, what, note)
+                made = _as_update(statement, checker)
+                checker.reporter.error("E0501", statement.span, what, f"write `{made}`" if made else note)
     return updates
+
+
+def _as_update(statement: syntax.Stmt, checker: ExpressionChecker) -> str:
+    """The update that is meant by `r(x)` or `r.add(x)`; empty where none is."""
+    match statement:
+        case syntax.Call(procedure=name, arguments=arguments):
+            value = "true"
+        case syntax.Mutate(place=syntax.Variable(name=text), method=method, arguments=arguments):
+            name, value = syntax.Name(text, span=statement.span), "true" if method.text == "add" else "false"
+        case _:
+            return ""
+    symbol = checker.vocabulary.symbols.get(name.text)
+    if symbol is None or symbol.result != BOOL:
+        return ""
+    names = [argument.name if isinstance(argument, syntax.Variable) else "..." for argument in arguments]
+    return f"{name.text}({', '.join(names)}) := {value}"
 
 
 def _check_first(update: ir.Update, earlier: Sequence[ir.Update], checker: ExpressionChecker) -> None:
@@ -126,7 +143,7 @@ def _parameters(transition: syntax.Transition, checker: ExpressionChecker) -> li
                 type_ = None
         elif given is not None:
             type_ = types.get(parameter.name.text)
-        elif type_ is None:
+        elif type_ is None and not checker.vocabulary.has_faulty_symbols():
             report(
                 "E0303",
                 parameter.name.span,
@@ -180,7 +197,7 @@ def _update(statement: syntax.Assign, checker: ExpressionChecker) -> ir.Update |
             "E0505",
             place.span,
             "an update is of a relation or function at its arguments",
-            "write `r(m) := ...`, or `forall x: r(m, x) := ...`",
+            _with_arguments(place, checker) or "write `r(m) := ...`, or `forall x: r(m, x) := ...`",
         )
         return None
     name = place.function.text
@@ -214,6 +231,18 @@ def _update(statement: syntax.Assign, checker: ExpressionChecker) -> ir.Update |
         return None
     binders = tuple(ir.Variable(bound.name, bound.type) for bound in bounds)
     return ir.Update(name, arguments, value, binders, span=statement.span)
+
+
+def _with_arguments(place: syntax.Expr, checker: ExpressionChecker) -> str:
+    """How `f := e` and `f[x] := e` are written."""
+    match place:
+        case syntax.Variable(name=name) if (symbol := checker.vocabulary.symbols.get(name)) is not None:
+            takes = ", ".join(parameter.name or str(parameter.type) for parameter in symbol.parameters)
+        case syntax.IndexAccess(target=syntax.Variable(name=name)) if name in checker.vocabulary.symbols:
+            takes = place.key.name if isinstance(place.key, syntax.Variable) else "..."
+        case _:
+            return ""
+    return f"write `{name}({takes}) := ...`"
 
 
 def _are_names(

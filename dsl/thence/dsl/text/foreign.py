@@ -42,6 +42,7 @@ VALUES = {
         ("processes", "procs", "proc", "nodes", "peers", "everyone", "all", "others", "everybody"),
         _PROCESSES,
     ),
+    "flight": "packets on their way are `forall KIND(...) from p to q in flight. P`",
     "infinity": "numbers have no greatest one; an option without a value is `none`",
 }
 """Names that stand for values."""
@@ -159,13 +160,25 @@ MEMBERS = {
     **dict.fromkeys(("liveness", "finally", "leads_to"), "write `eventually name: ...`"),
     **dict.fromkeys(("init", "initial", "initially", "initialize"), "a first value stands with its variable"),
     **dict.fromkeys(("variables", "vars", "locals", "fields"), "state variables stand under `state:`"),
-    **dict.fromkeys(("msg", "packet", "event", "channel", "chan"), "a packet kind is `message KIND(...)`"),
+    **dict.fromkeys(("msg", "packet", "event"), "a packet kind is `message KIND(...)`"),
+    **dict.fromkeys(
+        ("channel", "channels", "chan"),
+        "what channels may do is `network reliable, fifo`; a packet kind, `message KIND(...)`",
+    ),
+    **dict.fromkeys(("const", "constants", "param", "parameter"), "write `constant N: nat = 3`"),
     **dict.fromkeys(("fun", "function", "method", "sub", "routine"), "write `procedure name(...):`"),
     **dict.fromkeys(("receive", "when", "upon", "handle", "handler"), "write `on receive KIND(...) from p:`"),
     **dict.fromkeys(("every", "timer", "timeout", "after"), _TIMER),
     **dict.fromkeys(("send", "broadcast"), "the application's send is `on causal_send(m):`"),
     **dict.fromkeys(("predicate", "pred"), "write `def name(x: process, ...): P`"),
-    **dict.fromkeys(("action", "rule", "step", "next"), "in a machine write `transition name(...):`"),
+    **dict.fromkeys(
+        ("action", "rule", "step", "next", "input", "operation", "command"),
+        "what the application does is an input: `on NAME(...) when P:`",
+    ),
+    "transition": "a step of a protocol is a handler: `on receive KIND(...) from p:`, `on NAME(...):`, `periodically:`",
+    **dict.fromkeys(("relation", "sort"), "what a process remembers stands under `state:`"),
+    "require": "what a handler needs is an `if` in it, or for an input `on NAME(...) when P:`",
+    "prove": "write `property causal`, or a formula: `invariant name: ...`",
     **dict.fromkeys(("struct", "tuple"), "write `record Name: ...`"),
 }
 """Words that begin a line of a protocol, and those of a machine that `MACHINE_MEMBERS` does not have."""
@@ -181,7 +194,10 @@ _TRANSITION = "a machine has no handlers and no packets: a step is `transition n
 
 MACHINE_MEMBERS = {
     **dict.fromkeys(("init", "initially", "initialize"), FIRST_VALUES),
-    **dict.fromkeys(("variables", "vars", "var", "locals", "fields", "state"), _RELATION),
+    **dict.fromkeys(("variables", "vars", "var", "variable", "locals", "fields", "state", "mutable"), _RELATION),
+    **dict.fromkeys(("individual", "scalar"), "a single value is `function name(): nat`, read as `name()`"),
+    **dict.fromkeys(("type", "datatype"), "write `sort name`"),
+    **dict.fromkeys(("action", "rule", "step", "next", "input"), "write `transition name(...):`"),
     **dict.fromkeys(("msg", "packet", "message", "channel", "chan", "network"), _TRANSITION),
     **dict.fromkeys(("on", "receive", "when", "upon", "handle", "handler", "send", "broadcast"), _TRANSITION),
     **dict.fromkeys(("periodically", "every", "timer", "timeout", "after"), _TRANSITION),
@@ -193,16 +209,26 @@ MACHINE_MEMBERS = {
 }
 """Words that begin a line of a machine."""
 
+CLAUSES = {
+    **dict.fromkeys(
+        ("on", "when", "map", "action"),
+        "a clause begins with what happens in the protocol: `receive KIND(...) from p is ...`",
+    ),
+    **dict.fromkeys(("prove", "property"), "a proof is asked for by `expect proved`"),
+}
+"""Words that begin a line of a link."""
+
 OPERATORS = {
     **dict.fromkeys(("subset", "subseteq", "issubset"), "write `forall x in a. x in b`"),
     **dict.fromkeys(("union", "cup"), "write `for x in b: a.add(x)`"),
     **dict.fromkeys(
         ("intersect", "intersection", "cap", "setminus", "minus"), "write `for x in b: ...`, with `.remove(x)`"
     ),
-    **dict.fromkeys(("mod", "rem", "div"), "numbers take `+` and `-`; there is no division and no remainder"),
+    **dict.fromkeys(("mod", "rem", "div"), "numbers take `+`, `-` and `*`; there is no division and no remainder"),
     **dict.fromkeys(("max", "min"), "write `max(a, b)` or `min(a, b)`"),
     **dict.fromkeys(("contains", "has", "includes"), _CONTAINS),
     "notin": "write `x not in box`",
+    **dict.fromkeys(("leads_to", "leadsto"), "write `P leads to Q`"),
     "equals": "equality is `=`",
 }
 """Words between two values."""
@@ -210,6 +236,7 @@ OPERATORS = {
 TYPES = {
     **dict.fromkeys(("int", "integer", "uint", "long", "number", "natural"), "numbers are `nat`"),
     "boolean": "write `bool`",
+    "enum": "there are no enumerations: write a `bool` for each case, or a `nat`",
     **dict.fromkeys(("string", "str", "text", "float", "bytes"), "there are numbers (`nat`), and no text"),
     **dict.fromkeys(("list", "seq", "sequence", "array", "deque", "vector", "fifo"), "write `queue of T`"),
     **dict.fromkeys(("dict", "dictionary", "hashmap", "table"), "write `map K to V`"),
@@ -221,16 +248,19 @@ TYPES = {
 
 CHARACTERS = {
     "/": "there is no division; a remark follows `#`",
-    "*": "there is no multiplication; numbers take `+` and `-`",
-    "%": "there is no remainder; numbers take `+` and `-`",
+    "*": "there is no multiplication; numbers take `+`, `-` and `*`",
+    "%": "there is no remainder; numbers take `+`, `-` and `*`",
     "~": "write `not`; unequal is `!=`",
     "\\": "write `and`, `or`, `in`, `exists`, `forall`: words stand for `/\\`, `\\/`, `\\in`, `\\E`, `\\A`",
     "?": "a choice is `if P then a else b`",
     "|": "write `or`; the number of elements is `.size`; `.` comes after the variables of a quantifier",
     "&": "write `and`",
-    "^": "there are no powers; numbers take `+` and `-`",
-    "'": "names have no primes: write `m2` or `m_next`",
-    "′": "names have no primes: write `m2` or `m_next`",
+    "∪": "write `for x in b: a.add(x)`; one element is added by `a.add(x)`",
+    "∩": "write `for x in a: ...`, with `.remove(x)`",
+    "⊆": "write `forall x in a. x in b`",
+    "^": "there are no powers; numbers take `+`, `-` and `*`",
+    "'": "names have no primes: write `m2`; what `x` becomes is `x := e`",
+    "′": "names have no primes: write `m2`; what `x` becomes is `x := e`",
     "`": "names stand without quotes",
     "$": "names are made of ASCII letters, digits and `_`",
 }

@@ -32,6 +32,7 @@ from thence.spec.value import record
 MAX_DEPTH = 100
 MAX_DIGITS = 18
 MAX_REPORTS = 1_000
+_NO_BRACES = "braces are of sets, `{a, b}`; a block is what is indented deeper, below a `:`"
 
 _WORDS = re.compile(
     r"""(?P<blank>[ ]+)
@@ -272,7 +273,9 @@ class _Reader:
         """A new physical line has a first word: does it continue the logical line, and if not, how deep is it?"""
         if self.brackets and self.left_open(first, column):
             opener = self.brackets[0]
-            self.fault("E0108", f"this `{opener}` is never closed", span_of(opener))
+            self.fault(
+                "E0108", f"this `{opener}` is never closed", span_of(opener), _NO_BRACES if opener == "{" else None
+            )
             self.brackets.clear()
         if self.words and (self.brackets or self.continues(first, column)):
             return
@@ -330,7 +333,9 @@ class _Reader:
     def finish(self) -> None:
         if self.brackets:
             opener = self.brackets[0]
-            self.fault("E0108", f"this `{opener}` is never closed", span_of(opener))
+            self.fault(
+                "E0108", f"this `{opener}` is never closed", span_of(opener), _NO_BRACES if opener == "{" else None
+            )
         self.end_logical_line()
         line, column = (self.words[-1].end_line, self.words[-1].end_column) if self.words else (1, 1)
         for _ in self.indents[1:]:

@@ -10,7 +10,26 @@ from collections.abc import Mapping, Sequence
 
 from thence.dsl.text.automaton import Automaton, after
 from thence.dsl.text.diagnostics import Diagnostic, did_you_mean, nearest
-from thence.dsl.text.foreign import FIELDS, FIRST_VALUES, MACHINE_MEMBERS, MEMBERS, OPERATORS, STATEMENTS, TYPES, hint
+from thence.dsl.text.foreign import (
+    CLAUSES,
+    FIELDS,
+    FIRST_VALUES,
+    MACHINE_MEMBERS,
+    MEMBERS,
+    OPERATORS,
+    STATEMENTS,
+    TYPES,
+    hint,
+)
+from thence.dsl.text.line_advice import (
+    GUARDS,
+    NAMED,
+    WRITTEN_TYPES,
+    advice,
+    advice_on_connection,
+    advice_on_number,
+    advice_on_rest,
+)
 from thence.dsl.text.line_structure import STRUCTURE, header_of, start_of_line
 from thence.dsl.text.lines import Word, span_of
 from thence.dsl.text.syntax import Span
@@ -94,13 +113,7 @@ class _Case:
             slip = rule()
             if slip is not None:
                 return slip
-        if str(self.first) == "send":
-            return self.fault("E0131", f"{self.found()} does not fit here", note="write `send KIND(...) to p`")
-        if str(self.first) == "on":
-            events = "`on causal_send(m):`, `on receive KIND(...) from p:`, `on INPUT(...):`"
-            note = f"a handler is {events} or `periodically:`"
-            if self.text == "when":
-                note = "only the application can wait; what has arrived or fired is looked at by an `if` in the handler"
+        if note := advice(self.line(), "" if self.kind == "NEWLINE" else self.text, self.accepted):
             return self.fault("E0131", f"{self.found()} does not fit here", note=note)
         if notes := self.foreign_operator():
             return self.fault("E0131", f"{self.found()} is no operator", notes=notes)
@@ -113,6 +126,10 @@ class _Case:
             f"{self.found()} does not fit here",
             note="here can stand: " + ", ".join(self.describe(terminal) for terminal in expected) if expected else "",
         )
+
+    def line(self) -> list[str]:
+        """The words of the line before this one."""
+        return [str(word) for word in self.words[self.start : self.index]]
 
     def fault(
         self, code: str, message: str, *, at: Span | None = None, note: str = "", notes: tuple[str, ...] = ()
@@ -291,8 +308,11 @@ class _Case:
 
     def advice_on_values(self) -> str:
         """What to write instead of a formula or value that stands alone; empty where nothing is likely."""
-        if "initial" in (str(self.first), str(self.words[header_of(self.words, self.start)])):
+        header = str(self.words[header_of(self.words, self.start)])
+        if "initial" in (str(self.first), header):
             return "`initial` gives first values: `forall x: r(x) := P` (false and 0 where it says nothing)"
+        if header == "transition" and str(self.first) in GUARDS:
+            return "when a transition can happen is said by `require P`"
         return ""
 
     def quantifier(self) -> Slip | None:
@@ -306,9 +326,12 @@ class _Case:
             return self.fault("E0125", "the variables of an update for every value end with `:`")
         if "FULL_STOP" in self.accepted:
             message = f"`.` is missing between the variables and the formula, before {self.found()}"
-            return self.fault(
-                "E0125", message, note="write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
-            )
+            note = "write `forall x, y: T. P`, `exists x in S. P`, `count p: process. P`"
+            if str(self.before) == "flight":
+                note = "write `forall KIND(...) from p to q in flight. P`"
+            if self.index > 1 and str(self.words[self.index - 2]) == ":" and self.kind == "LPAR":
+                note = f"`{self.before}` is read as their type here; a formula begins after `.`: `forall x, y. P`"
+            return self.fault("E0125", message, note=note)
         return None
 
     # --- words ---------------------------------------------------------------------------------
@@ -325,7 +348,9 @@ class _Case:
     def foreign_notes(self, text: str) -> tuple[str, ...]:
         """How this language writes what the word begins in others. Some words are foreign in handlers only."""
         if text in FOREIGN_WORDS:
-            return (FOREIGN_WORDS[text],)
+            members = MACHINE_MEMBERS if "TRANSITION" in self.openers else MEMBERS
+            inside = {"TRANSITION", "PROCEDURE"} & self.openers
+            return (inside and hint(members, text)) or (FOREIGN_WORDS[text],)
         known = text in self.automaton.keywords or "SEND" not in self.openers
         return () if known else hint(STATEMENTS, text)
 
@@ -335,6 +360,8 @@ class _Case:
 
     def foreign_meaning(self, text: str) -> tuple[str, ...]:
         """What a word means that begins a line and has no meaning there."""
+        if "INTERNAL" in self.openers:
+            return hint(CLAUSES, text)
         if "SEND" in self.openers:
             return hint(STATEMENTS, text)
         if "TRANSITION" in self.openers:
@@ -373,6 +400,9 @@ class _Case:
         offset = self.index - self.start
         if not choices or offset > 2 or text in choices or (offset == 0 and "NAME" in self.accepted):
             return None
+        if choices == ("pass",) and text in ("var", "let", "const", "variable"):
+            note = "under `state:`, a variable is its name and its type: `x: bool`"
+            return self.fault("E0114", f"`{text}` cannot stand here", at=span_of(self.first), note=note)
         near = nearest(text, choices)
         here = "here can stand: " + ", ".join(f"`{word}`" for word in choices)
         if text in self.automaton.keywords:
@@ -390,7 +420,11 @@ class _Case:
     def verdict(self) -> Slip | None:
         if "HOLDS" not in self.accepted:
             return None
-        notes = did_you_mean(self.text, ("proved", "holds", "refuted", "unknown"))
+        verdicts = ("proved", "holds", "refuted", "unknown")
+        notes = did_you_mean(self.text, verdicts)
+        behind = self.rest_of_line()[1:2]
+        if behind and behind[0] in verdicts:
+            notes = (f"the verdict stands first: `expect {behind[0]} {self.text}`",)
         return self.fault(
             "E0132",
             f"{self.found()} is not a verdict",
@@ -409,6 +443,9 @@ class _Case:
         if str(self.first) == "send" or "send" in map(str, self.words[self.start : self.index]):
             return self.fault("E0116", "`to` is missing: who gets the packet?", note="write `send KIND(...) to p`")
         note = "write `map K to V`" if "map" in map(str, self.words[self.start : self.index]) else ""
+        if str(self.first) == "function" and self.kind == "NEWLINE":
+            name = self.words[self.start + 1]
+            note = f"a single value is `function {name}(): {self.before}`, with parentheses"
         return self.fault("E0116", f"`to` is missing before {self.found()}", note=note)
 
     def connection(self) -> Slip | None:
@@ -419,11 +456,11 @@ class _Case:
             return None
         if "NEWLINE" in self.accepted or ("NAME" in self.accepted and "NUMBER" not in self.accepted):
             return None
-        note = ""
-        if str(self.first) == "for" and self.text == ",":
-            note = "a `for` has one variable; `for k in M` goes through the keys of a map, and `M[k]` is the entry"
-        elif str(self.before) in ("all", "each", "every"):
-            note = "write `for p in process: ...`"
+        note = advice_on_connection(self.line(), self.text)
+        if str(self.words[header_of(self.words, self.start)]) == "def":
+            note = (
+                "`def` gives a value a name, `def one_more(n: nat): n + 1`; statements stand in a `procedure name():`"
+            )
         return self.fault("E0135", f"{self.describe(wanted[0])} is missing before {self.found()}", note=note)
 
     # --- words that should have stood here -----------------------------------------------------------
@@ -438,6 +475,15 @@ class _Case:
         elif self.kind in ("EQUAL", "ASSIGN") and str(self.first) == "def":
             slip = self.fault("E0103", f"a definition has `:` before its expression, not {self.found()}")
             return self.mended(slip, ":", "COLON", replacing=True)
+        elif self.kind == "EQUAL" and self.takes_type_after_colon():
+            given = [*self.rest_of_line(), ""][1]
+            type_ = "process" if str(self.first) == "role" else "bool" if given in ("true", "false") else "nat"
+            said = " ".join(map(str, self.words[self.start : self.index]))
+            note = f"write `{said}: {type_ if given.isalnum() else 'T'} = ...`"
+            slip = self.fault("E0103", f"`{self.before}` has no type", at=self.behind(self.before), note=note)
+            place = span_of(self.before)
+            ends = (place.end_line, place.end_column, place.end_line, place.end_column)
+            return Slip(slip.diagnostic, (Word("COLON", ":", *ends), Word("WORD", type_, *ends)), (self.index, 0))
         elif ":" in self.rest_of_line():
             return None
         elif self.takes_type_after_colon():
@@ -447,6 +493,8 @@ class _Case:
         then, brace = self.kind == "THEN", self.kind == "LBRACE"
         note = "`then` is of values: `if P then a else b`" if then else ""
         note = "there are no braces: the lines of a block are indented deeper" if brace else note
+        if self.kind == "NAME" and (str(self.before) in WRITTEN_TYPES or hint(TYPES, str(self.before))):
+            note = f"the name comes first: `{self.text}: {self.before}`"
         slip = self.fault("E0103", message, at=self.behind(self.before), note=note)
         return self.mended(slip, ":", "COLON", replacing=then)
 
@@ -469,14 +517,22 @@ class _Case:
         if self.text in RESERVED and self.kind not in STRUCTURE:
             notes = hint(FIELDS, self.text) if str(self.before) == "." else ()
             message = f"`{self.text}` is a keyword and cannot be a name"
+            if str(self.before) in NAMED and self.text in ("forall", "exists", "not", "count", "true", "false"):
+                notes = (f"a formula has a name: `{self.before} NAME: {self.text} ...`",)
             return self.fault("E0118", message, notes=notes or ("choose another name",))
         note = ""
         if str(self.before) == "send":
             note = "write `send KIND(...) to p`"
         elif str(self.before) in ("count", "sum", "forall", "exists"):
             note = f"write `{self.before} x in S. P`"
+        elif str(self.before) == "network" and self.kind == "COLON":
+            note = "write `network reliable, reordering`, without `:`"
+        elif str(self.before) == "receive" and str(self.first) == "on":
+            note = "write `on receive KIND(...) from p:`"
         elif str(self.before) == "deliver" and self.text == "(":
             note = "write `deliver m is TRANSITION(...)`"
+        elif str(self.before) == "@" and self.kind == "NUMBER":
+            note = f"a process that all know is a role: `role first: process = {self.text}`, and `x@first`"
         elif str(self.before) == "." and self.kind == "NUMBER":
             note = "numbers are whole"
         return self.fault("E0118", f"a name is expected, not {self.found()}", note=note)
@@ -494,13 +550,17 @@ class _Case:
             note = "an empty collection is `empty`; a set with elements is `{a, b}`"
         elif str(self.before) == ";" and self.kind == "NEWLINE":
             note = "`;` stands between two statements of a line, not at its end"
+        elif self.index == self.start and self.rest_of_line()[1:2] == [":="]:
+            note = f"`{self.text}` is a keyword and cannot be a name"
+        elif str(self.before) == "require" and self.kind == "COLON":
+            note = "write `require P`, without `:`"
         return self.fault("E0119", f"an expression is missing{behind}, before {self.found()}", note=note)
 
     def number(self) -> Slip | None:
         if "NUMBER" not in self.accepted:
             return None
-        note = ""
-        if self.index == self.start + 1 and str(self.first) not in self.automaton.keywords:
+        note = advice_on_number(self.line(), self.text)
+        if not note and self.index == self.start + 1 and str(self.first) not in self.automaton.keywords:
             note = (
                 f"`{self.first}` stands for an input of the protocol, and a number says how often it happens; how "
                 "packets travel is said by the protocol's `network`, and by `losses N`, `duplicates N` and `fifo`"
@@ -534,9 +594,11 @@ class _Case:
             note = "fields are separated by `;`, or stand on lines of their own"
         elif str(self.first) in ("prove", "property") and self.kind == "COLON":
             note = "this line takes names only, such as `causal`; a formula is `invariant NAME: P`"
+        elif found := advice_on_rest(self.line(), self.text, len(self.rest_of_line()) == 1):
+            note = found
         elif self.foreign_operator():
             note = self.foreign_operator()[0]
-        elif self.text in ("of", "[") and hint(TYPES, str(self.before)):
+        elif self.text in ("of", "[", "{") and hint(TYPES, str(self.before)):
             note = hint(TYPES, str(self.before))[0]
         elif self.foreign_notes(str(self.first)):
             note = self.foreign_notes(str(self.first))[0]

@@ -44,7 +44,12 @@ FOREIGN_SYMBOLS = {
     "||": ("E0113", "or", "`||` is not an operator here", "write `or`"),
     "!": ("E0113", "not", "`!` is not an operator here", "write `not`"),
     "=>": ("E0113", "implies", "`=>` is not an operator here", "write `implies`; at most is `<=`, at least is `>=`"),
-    "->": ("E0113", "implies", "`->` is not an operator here", "write `implies`"),
+    "->": (
+        "E0113",
+        "implies",
+        "`->` is not an operator here",
+        "in a formula, write `implies`; in types, `f(): T` and `map K to V`; of links, `0 to 1`",
+    ),
     "<->": ("E0113", "iff", "`<->` is not an operator here", "write `iff`"),
     "<=>": ("E0113", "iff", "`<=>` is not an operator here", "write `iff`"),
     "<>": ("E0113", "!=", "`<>` is not an operator here", "write `!=`"),

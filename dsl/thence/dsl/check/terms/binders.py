@@ -177,7 +177,7 @@ def _binder_type(
         return resolve_type(binder.type, checker.vocabulary.types, checker.reporter), None
     if binder.domain is None:
         type_ = inferred[binder.name.text]
-        if type_ is None:
+        if type_ is None and not checker.vocabulary.has_faulty_symbols():
             checker.reporter.error(
                 "E0303",
                 binder.name.span,

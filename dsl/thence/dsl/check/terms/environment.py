@@ -99,6 +99,10 @@ class Vocabulary:
             return self.followed[name]
         return own
 
+    def has_faulty_symbols(self) -> bool:
+        """Whether a relation or function is erroneous, so that types of names may be unknown only for that."""
+        return None in self.symbols.values()
+
     @property
     def records(self) -> dict[str, Record]:
         return {name: type_ for name, type_ in self.types.items() if isinstance(type_, Record)}

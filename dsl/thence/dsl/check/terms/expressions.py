@@ -213,7 +213,13 @@ class ExpressionChecker:
         types = index_types(target.type, numbered=self.vocabulary.numbered)
         if types is None:
             self.infer(expr.key, UNKNOWN)
-            self.reporter.error("E0306", expr.span, f"{a(target.type)} takes no index", "maps and sliding arrays do")
+            head = (
+                "; the head of a queue is `.first`"
+                if isinstance(target.type, Collection) and target.type.kind == "queue"
+                else ""
+            )
+            said = f"maps and sliding arrays do{head}"
+            self.reporter.error("E0306", expr.span, f"{a(target.type)} takes no index", said)
             return None
         key = self.check(expr.key, types[0], f"the index of {a(target.type)} is {a(types[0])}")
         if key is None:
@@ -300,6 +306,11 @@ class ExpressionChecker:
                 span,
                 f"{what} {a(one_type)} and {a(other_type)}",
                 "both sides have to be of one type",
+                *(
+                    ("a count stands in parentheses: `(count p: process. P) <= 1`",)
+                    if (one_type, other_type) == (BOOL, NAT)
+                    else ()
+                ),
                 *(note for side in (left, right) for note in self._role_for(side) if PROCESS in (one_type, other_type)),
                 *(note for side in (left, right) for note in self._shared_type(side)),
             )
@@ -333,7 +344,8 @@ class ExpressionChecker:
                 return result if arithmetic != "-" or not self.formal else _cut_off(result)
             case "leads to":
                 said = "`leads to` stands only in an `eventually`, around all of it"
-                self.reporter.error("E0433", span, said, "write `eventually NAME: forall p: process. P leads to Q`")
+                written = "NAME(x): P leads to Q by:" if self.formal else "NAME: forall p: process. P leads to Q"
+                self.reporter.error("E0433", span, said, f"write `eventually {written}`")
                 return None
             case _:
                 assert_never(expr.operator)

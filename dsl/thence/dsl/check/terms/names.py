@@ -11,7 +11,7 @@ from thence.dsl.check.terms.delivery import report_dst
 from thence.dsl.check.terms.environment import BUILT_IN_FUNCTIONS
 from thence.dsl.ir.substitution import instantiated
 from thence.dsl.ir.traversal import depth, nodes
-from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Record
+from thence.dsl.ir.types import MESSAGE, NAT, PROCESS, Map, Record
 from thence.dsl.text import syntax
 from thence.dsl.text.diagnostics import did_you_mean
 from thence.dsl.text.foreign import FUNCTIONS, VALUES, hint
@@ -83,6 +83,9 @@ def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
         report("E0311", expr.span, f"`{name}` is a type, but a value is expected", *number)
     elif name in words.procedures:
         report("E0311", expr.span, f"`{name}` is a procedure; procedures have no value")
+    elif name in words.kinds:
+        note = f"what a packet has in it is a value: `on receive {name}(m) from p: deliver m`"
+        report("E0201", expr.span, f"`{name}` is a kind of packets, and no value", note)
     elif name in checker.elsewhere:
         line = checker.elsewhere[name].line
         report(
@@ -96,6 +99,9 @@ def _report_unknown(checker: Checker, expr: syntax.Variable) -> None:
         notes = did_you_mean(name, values) or hint(VALUES, name)
         if not notes and words.place == "handler":
             notes = (f"a state variable is declared under `state:`; `let {name} = ...` names a value",)
+        elif not notes and words.place in ("property", "machine", "theory"):
+            parameter = ", or is a parameter of its transition" if words.place == "machine" else ""
+            notes = (f"a name is bound by `forall {name}. ...` or `exists {name}. ...`{parameter}",)
         report("E0201", expr.span, f"`{name}` is not bound here", *notes)
 
 
@@ -215,6 +221,17 @@ def _ranges_further(definition: ir.Definition) -> bool:
     return any(bound.domain is None and bound.type != PROCESS for bound in bounds)
 
 
+def _without_parentheses(checker: Checker, expr: syntax.Apply) -> str:
+    """How `x(p)` is written, where x is a variable."""
+    name, words = expr.function.text, checker.vocabulary
+    if words.place != "property" or name not in words.state:
+        return f"a map at a key is `{name}[...]`"
+    first = expr.arguments[0] if len(expr.arguments) == 1 else None
+    process = first.name if isinstance(first, syntax.Variable) else "p"
+    at_key = f"; a map at a key is `{name}@{process}[...]`" if isinstance(words.state[name], Map) else ""
+    return f"the `{name}` of process {process} is `{name}@{process}`{at_key}"
+
+
 def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:
     name, words, span = expr.function.text, checker.vocabulary, expr.function.span
     report = checker.reporter.error
@@ -223,7 +240,7 @@ def _report_unknown_function(checker: Checker, expr: syntax.Apply) -> None:
     elif isinstance(words.types.get(name), Record):
         report("E0307", span, f"record `{name}` is constructed by its fields", f"write `{name}(FIELD: VALUE, ...)`")
     elif name in words.state or name in words.constants or name in checker.locals:
-        report("E0205", span, f"`{name}` is not a function", f"a map at a key is `{name}[...]`")
+        report("E0205", span, f"`{name}` is not a function", _without_parentheses(checker, expr))
     elif name == "dst" and words.place == "machine":
         report_dst("dst", words.delivery, span, "that m goes to p is `to(m, p)`", checker.reporter)
     elif name in ("src", "dst", "dsts"):

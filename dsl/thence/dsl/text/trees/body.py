@@ -338,6 +338,8 @@ class BodyBuilder:
         place = self.value(place)
         if not isinstance(place, syntax.Variable | syntax.FieldAccess | syntax.IndexAccess | syntax.Apply):
             note = "a place is a variable, a field or entry of one (`x.f`, `x[k]`), or in a machine `relation(m)`"
+            if isinstance(place, syntax.At):
+                note = f"a process changes its own state only: `{place.variable.text} := ...`"
             self.report("E0122", "this is not a place that can be assigned to", place.span, note)
         return place  # type: ignore[no-any-return]
 
