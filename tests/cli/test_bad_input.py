@@ -127,6 +127,7 @@ def test_unreadable_file(thence: Thence, tmp_path: Path) -> None:
         (["conform", "mf", "--impl", "thence.impl.mf"], "thence.impl.mf"),
         (["conform", "mf", "--impl", "json:JSONDecoder"], "JSONDecoder(0, 3)"),
         (["conform", "execution", "--impl", "thence.impl.mf:MF"], "no protocol"),
+        (["explore", "execution"], "no protocol to explore; `thence prove` proves what it has"),
         (["conform", "cbcast", "--impl", "thence.impl.mf:MF"], "it is to be driven as broadcast"),
         (["campaign", "status", "nowhere"], "nowhere"),
         (["campaign", "start", "c", "--protocol", "execution"], "execution has no protocol"),

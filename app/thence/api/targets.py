@@ -81,7 +81,8 @@ def targets(choice: Choice, found: ir.Specification | None = None) -> list[Targe
     """
     found = specification(choice.file) if found is None else found
     if not found.protocols:
-        raise BadRequest(f"{choice.file} has no protocol to explore")
+        proved = "; `thence prove` proves what it has" if found.machines or found.theorems else ""
+        raise BadRequest(f"{choice.file} has no protocol to explore{proved}")
     if choice.mutant is None:
         scopes = _scopes(found, choice, found.scopes)
         by_name = {protocol.name: protocol for protocol in found.protocols}

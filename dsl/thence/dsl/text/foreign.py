@@ -248,7 +248,6 @@ TYPES = {
 
 CHARACTERS = {
     "/": "there is no division; a remark follows `#`",
-    "*": "there is no multiplication; numbers take `+`, `-` and `*`",
     "%": "there is no remainder; numbers take `+`, `-` and `*`",
     "~": "write `not`; unequal is `!=`",
     "\\": "write `and`, `or`, `in`, `exists`, `forall`: words stand for `/\\`, `\\/`, `\\in`, `\\E`, `\\A`",
