@@ -60,7 +60,11 @@ def infer(
     ] = False,
     hints: Annotated[
         bool,
-        typer.Option("--hints", help="Find few of the hidden invariants that are enough. By default, all are hidden."),
+        typer.Option(
+            "--hints",
+            help="Find a small set of the hidden invariants that is enough for finding the others."
+            " By default, all are hidden.",
+        ),
     ] = False,
     jobs: Annotated[
         int, typer.Option(min=1, max=64, help="The number of machines and links that are searched at a time.")
