@@ -40,6 +40,7 @@ def test_an_interrupt_shows_what_proofs_rest_on() -> None:
     assert not early.proved and not early.conjuncts and early.kept is None
 
 
+@pytest.mark.long
 def test_what_an_interrupted_search_found_is_gone_on_with() -> None:
     """Once clauses are enough, the next search begins with these; one that is interrupted at once leaves them be."""
     found = searched(Limits(), "clauses are enough")
@@ -51,6 +52,7 @@ def test_what_an_interrupted_search_found_is_gone_on_with() -> None:
     assert searched(Limits(), "clauses that are true", kept=kept).kept == kept
 
 
+@pytest.mark.long
 def test_a_search_that_is_settled_can_be_begun_with() -> None:
     settled = searched(Limits(), hide="delayed")
     again = searched(Limits(), hide="delayed", kept=as_kept(settled))
