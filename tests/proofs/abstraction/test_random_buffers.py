@@ -173,7 +173,7 @@ def drawn(specify: Specify, seed: int) -> tuple[ir.Protocol, tuple[tuple[int, ..
     return protocol, draw.destinations()
 
 
-@pytest.mark.long(but=("0",), share=2)
+@pytest.mark.long(share=2)
 @pytest.mark.parametrize("start", range(0, 1_000, 20))
 def test_no_claim_is_refuted(specify: Specify, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     monkeypatch.setattr(execute, "STEP_BUDGET", 200)

@@ -246,6 +246,7 @@ def verdicts(found: Exploration, names: Collection[str] = NAMES) -> dict[str, st
     return known | dict.fromkeys(found.undecided, "unknown") | dict.fromkeys(found.violations, "refuted")
 
 
+@pytest.mark.long(share=2)
 @pytest.mark.parametrize("growing", ["n := n + 1", "if n < 2: n := n + 1"])
 def test_searches_end_and_agree(monkeypatch: pytest.MonkeyPatch, growing: str) -> None:
     """What a search under a small limit decides is what one under a larger limit decides."""

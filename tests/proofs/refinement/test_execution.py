@@ -1054,7 +1054,7 @@ NETWORKS = ("reliable, reordering", "reliable, fifo")
 ON_TREE = "reliable, fifo, tree"
 
 
-@pytest.mark.long(but=tuple(f"range(0, 10)-{network}" for network in NETWORKS), share=2)
+@pytest.mark.long(but=1, share=2)
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("seeds", [range(start, start + 10) for start in range(0, 40, 10)], ids=str)
 def test_random_protocols(seeds: range, network: str) -> None:

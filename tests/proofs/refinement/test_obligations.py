@@ -140,6 +140,7 @@ BOXED = (
 )
 
 
+@pytest.mark.long(but=2, share=10)
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -342,7 +343,7 @@ def test_a_fault_on_a_tree_is_not_proved(session: ProofSession, old: str, new: s
     assert verdict(session, specified(WALKS.replace(old, new, 1)).links[0]) is Verdict.UNKNOWN
 
 
-@pytest.mark.long(but=("0",))
+@pytest.mark.long
 @pytest.mark.parametrize("axiom", NO_TREES, ids=range(len(NO_TREES)))
 def test_axioms_that_are_false_of_some_tree_are_not_taken(session: ProofSession, axiom: str) -> None:
     link = specified(WALKS.replace("  axiom begins", f"  axiom wrong: {axiom}\n  axiom begins", 1)).links[0]

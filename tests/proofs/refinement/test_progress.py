@@ -149,6 +149,7 @@ def test_each_packet_has_to_arrive(specify: Specify, fair: str, arrive: bool) ->
     assert packets_arrive(protocol) is arrive
 
 
+@pytest.mark.long
 def test_a_link_that_is_not_proved_shows_no_progress(
     specify: Specify, session: ProofSession, inductive: InductiveSet
 ) -> None:

@@ -282,6 +282,7 @@ def test_names_of_senders_and_of_answers_are_apart(specify: Specify, session: Pr
     assert explore(found.protocol, WORKLOADS[0], ["delivered"]).violations
 
 
+@pytest.mark.long(share=3)
 @pytest.mark.parametrize("name", list(TEXTS))
 def test_no_mutant_is_proved_that_a_run_refutes(
     specify: Specify, session: ProofSession, inductive: InductiveSet, name: str

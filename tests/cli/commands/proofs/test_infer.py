@@ -139,6 +139,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.mark.long
 def test_a_search_goes_on(thence: Thence, tmp_path: Path, cache: Path) -> None:
     file = tmp_path / "mine.thence"
     file.write_text(BEYOND)

@@ -27,7 +27,7 @@ def sequencer(tmp_path: Path, *edits: tuple[str, str]) -> str:
     return str(path)
 
 
-@pytest.mark.long(but=1, share=2)
+@pytest.mark.long(share=3)
 @pytest.mark.parametrize(
     ("code", "edits", "said"),
     [

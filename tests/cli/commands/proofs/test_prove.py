@@ -300,6 +300,7 @@ def test_an_interrupt_while_a_certificate_is_made_loses_no_proof(
     assert [result["verdict"] for result in ran.object["results"]] == ["proved"]
 
 
+@pytest.mark.long
 def test_the_obligation_being_solved_is_on_the_terminal(command: list[str], tmp_path: Path) -> None:
     import pty
 

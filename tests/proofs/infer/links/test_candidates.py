@@ -105,6 +105,7 @@ def test_a_pair_says_nothing_again_of_a_name_that_is_always_equal() -> None:
     assert not any("coordinator" in each.atom or "committed(" in each.atom for each in pairs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["lamport_mutex", "two_phase_commit"])
 def test_clauses_of_several_facts_are_true_in_all_samples(name: str) -> None:
     """No fact of theirs can be left out, and none says that one of two numbers is not larger than the other."""

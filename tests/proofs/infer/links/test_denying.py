@@ -52,6 +52,7 @@ def clauses_of(names: Collection[str]) -> Callable[[str], str]:
     return clause
 
 
+@pytest.mark.long(but=("ricart_agrawala",))
 @pytest.mark.parametrize("name", ["fifo", "ricart_agrawala"])
 def test_what_is_chosen_is_enough_where_all_clauses_are(session: ProofSession, name: str) -> None:
     """Some of the link's invariants are clauses, with some left out, so that some obligations are open.

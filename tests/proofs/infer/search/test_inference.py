@@ -45,6 +45,7 @@ def test_a_machine_without_its_invariants_is_proved_again() -> None:
     assert all(each.without for each in found.conjuncts)  # none of them is superfluous
 
 
+@pytest.mark.long
 def test_no_conjunct_is_superfluous_that_the_prover_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no step is found that is possible without it, and the prover says nothing else."""
     prove = inference.prove_machine
@@ -176,6 +177,7 @@ def test_that_deliveries_are_of_sent_messages_is_found_too() -> None:
     assert found.goals == ("total_order",)
 
 
+@pytest.mark.long
 def test_a_machine_that_delivers_what_nobody_sent_is_judged_by_its_goals() -> None:
     found = inferred(machine_of(SEQUENCER.replace("sent(m) and ", "")))
     assert found.refuted is None and "history" in found.reason
