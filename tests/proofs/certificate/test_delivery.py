@@ -132,9 +132,9 @@ def test_what_a_busy_machine_has_chosen_is_chosen_again(
     """One order shows that a step is enabled. Where that is not proved in time, the certificate has all orders."""
     easy, proof_within = first.easy, first.proof_within
 
-    def not_by_effort(session: ProofSession, obligations: list[Obligation], effort: int, little: int) -> list[int]:
+    def not_by_effort(session: ProofSession, obligations: list[Obligation], effort: int, *little: int) -> list[int]:
         enabled = any(each.name.startswith("a step is enabled") for each in obligations)
-        return [] if enabled else easy(session, obligations, effort, little)
+        return [] if enabled else easy(session, obligations, effort, *little)
 
     def too_late(session: ProofSession, claim: Obligation, limit_ms: int) -> tuple[Discharge, ...]:
         in_time = not claim.hypotheses[-1].name.endswith("in hb")
