@@ -161,6 +161,7 @@ def test_a_link_that_is_not_proved_shows_no_progress(
     assert (progress.verdict, progress.facts["unknown"]) == (Verdict.UNKNOWN, "the link itself is not proved")
 
 
+@pytest.mark.long
 def test_no_mutant_is_proved_that_a_run_refutes(
     specify: Specify, session: ProofSession, inductive: InductiveSet
 ) -> None:
