@@ -255,7 +255,7 @@ def _theorem(
         return None
     assume = _properties(theorem.assume, theory, reporter)
     prove = _properties(theorem.prove, theory, reporter)
-    inductions = _inductions(theorem.inductions, theory, words(theorem, theory), reporter)
+    inductions = _inductions(theorem.inductions, theory, words(theorem, theory), reporter) if theorem.inductions else ()
     if reporter.errors > before or lemmas is None:
         return None
     needs = tuple(one.text for one in theorem.needs)

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 
-from thence.proofs.solving.solver_worker import MOSTLY, OUT_OF_TIME
+from thence.proofs.solving.solver_worker import asked_for_longer, reason_of_cvc5
 
 OPTIONS = {"produce-proofs": "true", "proof-granularity": "dsl-rewrite", "seed": "0", "enum-inst": "true"}
 """With this granularity cvc5 gives every rewrite by a rule: the proofs of obligations have no hole."""
 
 
 def proof_of(text: str, timeout_ms: int) -> str | None:
-    """The Alethe proof of an obligation, or None where cvc5 does not find that it is unsatisfiable.
-
-    cvc5's limit on time counts the clock. Where the process had little of the processors meanwhile, it is asked anew,
-    for longer.
-    """
-    clock_ms = timeout_ms
-    while True:
-        started = time.process_time()
-        proof, reason = _proof_within(text, clock_ms)
-        if reason != OUT_OF_TIME or (time.process_time() - started) * 1000 >= timeout_ms * MOSTLY:
-            return proof
-        clock_ms *= 2
+    """The Alethe proof of an obligation, or None where cvc5 does not find that it is unsatisfiable."""
+    return asked_for_longer(timeout_ms, lambda clock_ms: _proof_within(text, clock_ms))[0]
 
 
 def _proof_within(text: str, clock_ms: int) -> tuple[str | None, str]:
@@ -42,7 +31,7 @@ def _proof_within(text: str, clock_ms: int) -> tuple[str | None, str]:
             return None, ""
     result = solver.checkSat()
     if not result.isUnsat():
-        return None, "" if result.isSat() else str(result.getUnknownExplanation()).rpartition(".")[2].lower()
+        return None, "" if result.isSat() else reason_of_cvc5(result)
     written = solver.proofToString(solver.getProof()[0], cvc5.ProofFormat.ALETHE)
     return written.decode() if isinstance(written, bytes) else str(written), ""
 

@@ -26,7 +26,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from threading import Event, Thread
-from typing import Any
+from typing import Any, TypeVar
+
+Outcome = TypeVar("Outcome")
 
 MEMORY_BYTES = 8 << 30
 """Limit on the memory of a solver process."""
@@ -49,7 +51,7 @@ _NUMBER = re.compile(r"\bInt\b|[ (]\d")
 OUT_OF_TIME = "timeout"
 """The reason of an `unknown` of cvc5, in its own word, where the limit by the clock was reached."""
 
-MOSTLY = 0.9
+_MOSTLY = 0.9
 """A process that worked for this share of the clock had a processor to itself."""
 
 LOOK_S = 0.02
@@ -137,20 +139,34 @@ def _small_core(solver: Any) -> list[str]:
 def check_with_cvc5(
     text: str, seed: int, timeout_ms: int, core: str = "", effort: int | None = None, only_refute: bool = False
 ) -> tuple[str, str, list[str]]:
-    """The same by cvc5, which looks for no models of quantified formulas anyway: `only_refute` changes nothing.
+    """The same by cvc5, which looks for no models of quantified formulas anyway: `only_refute` changes nothing."""
+
+    def ask(clock_ms: int) -> tuple[tuple[str, list[str]], str]:
+        status, reason, used = _asked_of_cvc5(text, seed, clock_ms, core, effort)
+        return (status, used), reason
+
+    (status, used), reason = asked_for_longer(timeout_ms, ask)
+    return status, OUT_OF_EFFORT if reason in (OUT_OF_TIME, "resourceout") else reason, used
+
+
+def asked_for_longer(timeout_ms: int, ask: Callable[[int], tuple[Outcome, str]]) -> tuple[Outcome, str]:
+    """What cvc5 answers within so much processor time of this process, about, and in its own word why it does not know.
 
     Its limit on time counts the clock. Where the process had little of the processors meanwhile, cvc5 is asked anew,
-    for longer.
+    for longer. `ask` is given the limit by the clock, in ms.
     """
     clock_ms = timeout_ms
     while True:
         started = time.process_time()
-        found = _asked_of_cvc5(text, seed, clock_ms, core, effort)
-        taken_ms = (time.process_time() - started) * 1000
-        if found[1] != OUT_OF_TIME or taken_ms >= timeout_ms * MOSTLY:
-            status, reason, used = found
-            return status, OUT_OF_EFFORT if reason in (OUT_OF_TIME, "resourceout") else reason, used
+        outcome, reason = ask(clock_ms)
+        if reason != OUT_OF_TIME or (time.process_time() - started) * 1000 >= timeout_ms * _MOSTLY:
+            return outcome, reason
         clock_ms *= 2
+
+
+def reason_of_cvc5(result: Any) -> str:
+    """Why cvc5 does not know, in its own word."""
+    return str(result.getUnknownExplanation()).rpartition(".")[2].lower()
 
 
 def _asked_of_cvc5(text: str, seed: int, clock_ms: int, core: str, effort: int | None) -> tuple[str, str, list[str]]:
@@ -183,7 +199,7 @@ def _asked_of_cvc5(text: str, seed: int, clock_ms: int, core: str, effort: int |
         return "unsat", "", used
     if result.isSat():
         return "sat", "", []
-    return "unknown", str(result.getUnknownExplanation()).rpartition(".")[2].lower(), []
+    return "unknown", reason_of_cvc5(result), []
 
 
 def _logic(text: str) -> str:
