@@ -12,7 +12,7 @@ from thence.dsl import ir
 from thence.dsl.ir.types import MESSAGE
 from thence.proofs.logic.formula import holds, local
 from thence.proofs.logic.obligation import Obligation, Signature
-from thence.proofs.refinement.prover import _HOPELESS, _left_at_first
+from thence.proofs.refinement.prover import _HOPELESS, left_at_first
 from thence.proofs.solving.discharge import Discharge
 from thence.proofs.solving.session import ProofSession
 
@@ -46,5 +46,5 @@ class Blind:
 )
 def test_where_much_is_left_nothing_is_asked_for_long(number: int, asked: list[tuple[int, int, int]]) -> None:
     session = Blind()
-    left = _left_at_first(cast(ProofSession, session), [OPEN] * number)
+    left = left_at_first(cast(ProofSession, session), [OPEN] * number)
     assert len(left) == number and session.asked == asked

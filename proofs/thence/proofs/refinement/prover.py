@@ -23,6 +23,7 @@ from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.states import any_state
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import QUICK_MS, Discharge, level_of, solver_facts
+from thence.proofs.solving.finite_models import Model
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
@@ -59,14 +60,15 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     (vacuous,) = session.silent().discharge((contradiction(link),))
     if vacuous.countermodel is None:
         return unknown("no processes were found of which all is true that is known of them", facts)
-    left = _left_at_first(session, found)
+    left, model = with_a_false_one_first(session, left_at_first(session, found))
     asked = [each.obligation for each in left]
-    if asked and (len(asked) > _FEW or not all_proved(session, asked, look_for_models=False)):
-        return _not_proved(session, link, known, left, claimed, facts)
+    if asked and (model is not None or len(asked) > _FEW or not all_proved(session, asked, look_for_models=False)):
+        return _not_proved(session, link, known, left, claimed, facts, model)
     done = session.discharge(found, look_for_models=False)
     open_ = [each for each in done if not each.proved]
     if open_:
-        return _not_proved(session, link, known, open_, claimed, facts)
+        left, model = with_a_false_one_first(session, open_)
+        return _not_proved(session, link, known, left, claimed, facts, model)
     everything = (*inductive.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     own = counted(len(found), "obligation")
@@ -75,7 +77,7 @@ def prove_link(session: ProofSession, link: ir.Link, inductive: InductiveSet | N
     return with_fragment(proved, found) if session.options.fragment else proved
 
 
-def _left_at_first(session: ProofSession, found: Sequence[Obligation]) -> list[Discharge]:
+def left_at_first(session: ProofSession, found: Sequence[Obligation]) -> Sequence[Discharge]:
     """What is not proved while little time is spent: by the first solver at once, by any at once, by the first solver
     in a longer time. What one solver does not prove in a short time another one often does.
     """
@@ -88,6 +90,18 @@ def _left_at_first(session: ProofSession, found: Sequence[Obligation]) -> list[D
     return left
 
 
+def with_a_false_one_first(
+    session: ProofSession, left: Sequence[Discharge]
+) -> tuple[Sequence[Discharge], Model | None]:
+    """What is left, in the order in which it is told; and a finite state in which the first of them fails, with which
+    no solver proves it however long it is asked. None: none is found for the first `_FEW`."""
+    for at, each in enumerate(left[:_FEW]):
+        model = session.within(_FIRST_MS).countermodel(each.obligation)
+        if model is not None:
+            return (each, *left[:at], *left[at + 1 :]), model
+    return left, None
+
+
 def _not_proved(
     session: ProofSession,
     link: ir.Link,
@@ -95,17 +109,18 @@ def _not_proved(
     left: Sequence[Discharge],
     claimed: Sequence[Claimed],
     facts: dict[str, Any],
+    model: Model | None,
 ) -> Assessment:
-    """The first obligation, with a finite state from which it fails if there is one, and which part of it is false
+    """The first obligation, with the finite state from which it fails if there is one, and which part of it is false
     there; and the names of the others."""
     first, *others = [each.obligation for each in left]
     reason = f"not proved: {first.name}"
     rest = f", and {counted(len(others), 'other')}" if others else ""
     more = f"{rest}, of {counted(len(claimed), 'obligation')}"
     lines = [f"{reason}{more}", *(f"  {each.name}" for each in others[:_FEW])]
-    shown = failing_state(session, link, known, next(each for each in claimed if each.obligation is first))
-    if shown is not None:
-        failure, text = shown
+    if model is not None:
+        of_first = next(each for each in claimed if each.obligation is first)
+        failure, text = _told(link, known, of_first, model)
         return unknown(f"{reason}{more}", {**facts, "fails": failure.to_json()}, "\n".join((*lines, *text)))
     blamed = diagnose(session.silent(), left[0])
     if blamed is not None and blamed.fragment.within:
@@ -124,8 +139,13 @@ def failing_state(
     Raises: CrossCheckError where a solver and the evaluator disagree.
     """
     model = session.within(_FIRST_MS).countermodel(claimed.obligation)
-    if model is None:
-        return None
+    return None if model is None else _told(link, known, claimed, model)
+
+
+def _told(
+    link: ir.Link, known: Sequence[ir.NamedFormula], claimed: Claimed, model: Model
+) -> tuple[Failure, tuple[str, ...]]:
+    """How an obligation of the link fails in a finite state."""
     reader = reader_of(model)
     failure = failure_of(link, claimed, reader)
     head = f"`{claimed.obligation.name}` fails in this state, which need not be reachable:"

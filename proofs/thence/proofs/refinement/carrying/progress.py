@@ -41,11 +41,13 @@ from thence.proofs.refinement.expressions import Evaluation
 from thence.proofs.refinement.failure import Failure, failure_of
 from thence.proofs.refinement.obligations import Claimed, Facts, facts_between_steps
 from thence.proofs.refinement.premises import premises
+from thence.proofs.refinement.prover import left_at_first, with_a_false_one_first
 from thence.proofs.refinement.shapes.flat import term_of
 from thence.proofs.refinement.shapes.kinds import Shape, Term
 from thence.proofs.refinement.states import flying_name, packet_sort, receiver_of, said_of
 from thence.proofs.solving.assessment import Assessment, unknown
 from thence.proofs.solving.discharge import LITTLE_MS, QUICK_MS, Discharge, level_of, solver_facts
+from thence.proofs.solving.finite_models import Model
 from thence.proofs.solving.open_obligation import diagnose, undecided, with_fragment
 from thence.proofs.solving.session import ProofSession
 from thence.spec.verdict import Verdict
@@ -84,10 +86,13 @@ def prove_progress(
     except Unsupported as reason:
         return unknown(str(reason), facts)
     facts |= {"by": list(by)} if by else {}
+    left, model = with_a_false_one_first(session, left_at_first(session, found))
+    if model is not None:
+        return _not_proved(session, link, left, facts, model)
     done = session.discharge(found, look_for_models=False)
     open_ = [each for each in done if not each.proved]
     if open_:
-        return _not_proved(session, link, open_, facts)
+        return _not_proved(session, link, open_, facts, None)
     everything = (*shown.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     arrives = (
@@ -99,12 +104,13 @@ def prove_progress(
     return with_fragment(proved, found) if session.options.fragment else proved
 
 
-def _not_proved(session: ProofSession, link: ir.Link, open_: Sequence[Discharge], facts: dict[str, Any]) -> Assessment:
-    """The first obligation that is open, with a state between steps in which it fails if there is one."""
+def _not_proved(
+    session: ProofSession, link: ir.Link, open_: Sequence[Discharge], facts: dict[str, Any], model: Model | None
+) -> Assessment:
+    """The first obligation that is open, with the state between steps in which it fails if there is one."""
     first = open_[0].obligation
     others = f", and {counted(len(open_) - 1, 'other')}" if len(open_) > 1 else ""
     reason = f"not proved: {first.name}{others}"
-    model = session.countermodel(first)
     if model is None:
         return undecided(reason, facts, reason, [diagnose(session.silent(), open_[0])])
     failure = _between_steps(link, first, reader_of(model))
