@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import field
 from typing import Literal
 
@@ -55,7 +56,7 @@ class Link(Declaration):
 
     `invariants` are true of the states of both after each step of the protocol; those that `between` names are not
     claimed at the heads of loops inside a step. `delivered_by` names the machine's statement by which the protocol
-    delivers each message in the end.
+    delivers each message in the end. `reactive`: it is about applications that send inside a delivery, too.
     """
 
     protocol: Protocol
@@ -67,10 +68,13 @@ class Link(Declaration):
     invariants: tuple[NamedFormula, ...] = field(default=(), kw_only=True)
     between: frozenset[str] = field(default=frozenset(), kw_only=True)
     delivered_by: str | None = field(default=None, kw_only=True)
+    reactive: bool = field(default=False, kw_only=True)
 
-    def claimed(self, *, inside: bool) -> tuple[NamedFormula, ...]:
-        """The invariants between two steps, or those that are true `inside` a step, too, at the heads of loops."""
-        return tuple(each for each in self.invariants if not (inside and each.name in self.between))
+    def claimed(self, *, inside: bool, also: Collection[str] = ()) -> tuple[NamedFormula, ...]:
+        """The invariants between two steps, or those that are true `inside` a step, too, at the heads of loops; and
+        `also` these."""
+        left_out = self.between.difference(also) if inside else ()
+        return tuple(each for each in self.invariants if each.name not in left_out)
 
 
 @record(frozen=True, slots=True)

@@ -25,14 +25,14 @@ class Effects:
     only_sends: bool
 
 
-def effects(link: ir.Link, statements: Sequence[ir.Stmt]) -> Effects:
+def effects(link: ir.Link, statements: Sequence[ir.Handler | ir.Stmt]) -> Effects:
     """What the statements may change, with the procedures that they call."""
     variables: set[str] = set()
     locals_: set[str] = set()
     kinds: set[str] = set()
     symbols: set[str] = set()
     only_sends = True
-    for node in _with_procedures(link, statements):
+    for node in with_procedures(link, statements):
         match node:
             case ir.Assign(place=place) | ir.Mutate(place=place):
                 root = root_of(place)
@@ -44,6 +44,8 @@ def effects(link: ir.Link, statements: Sequence[ir.Stmt]) -> Effects:
             case ir.Deliver():
                 only_sends = False
                 symbols |= _changed_by(link, "deliver", None)
+                if link.reactive:
+                    symbols |= _changed_by(link, "causal_send", None)
             case ir.For(ref=True, domain=ir.Expression() as domain):
                 root = root_of(domain)
                 only_sends = False
@@ -58,7 +60,7 @@ def effects(link: ir.Link, statements: Sequence[ir.Stmt]) -> Effects:
 def changes_of(link: ir.Link, statements: Sequence[ir.Stmt]) -> dict[str, tuple[ir.Stmt, ...]]:
     """By own variable, the statements that change it, also those of procedures that are called."""
     found: dict[str, tuple[ir.Stmt, ...]] = {}
-    for node in _with_procedures(link, statements):
+    for node in with_procedures(link, statements):
         match node:
             case ir.Assign(place=place) | ir.Mutate(place=place):
                 root = root_of(place)
@@ -108,7 +110,7 @@ def takes_out_its_own(link: ir.Link, loop: ir.For) -> bool:
     own = [statement for statement in _outside_of_loops(loop.body) if _takes_out(statement, name, loop.name)]
     if len(own) != 1:
         return False
-    changes = [node for node in _with_procedures(link, loop.body) if _may_change(node, name)]
+    changes = [node for node in with_procedures(link, loop.body) if _may_change(node, name)]
     return len(changes) == 1 and changes[0] is own[0]
 
 
@@ -139,17 +141,29 @@ def _outside_of_loops(statements: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
             yield from _outside_of_loops((*statement.then, *statement.otherwise))
 
 
-def _with_procedures(link: ir.Link, statements: Sequence[ir.Stmt]) -> Iterator[object]:
-    """All nodes of the statements, and of the procedures that they call."""
-    procedures = {one.name: one for one in link.protocol.procedures}
-    called: set[str] = set()
+def with_procedures(link: ir.Link, statements: Sequence[ir.Handler | ir.Stmt]) -> Iterator[object]:
+    """All nodes of the statements, and of the procedures that they call. Of a link with `reactive sends` a delivery
+    calls the handler of sends."""
+    bodies = {one.name: one.body for one in link.protocol.procedures}
+    sends = [sends_of(link)]
     left: list[object] = [tuple(statements)]
     while left:
         for node in nodes(left.pop()):
             yield node
-            if isinstance(node, ir.Call) and node.procedure not in called:
-                called.add(node.procedure)
-                left.append(procedures[node.procedure].body)
+            if isinstance(node, ir.Call):
+                left.append(bodies.pop(node.procedure, ()))
+            elif isinstance(node, ir.Deliver) and sends:
+                left.append(sends.pop())
+
+
+def sends_of(link: ir.Link) -> tuple[ir.Stmt, ...]:
+    """What a delivery brings about of a link with `reactive sends`: the handler of sends. Nothing of another link."""
+    handlers = (each.body for each in link.protocol.handlers if each.event == "causal_send" and link.reactive)
+    return next(handlers, ())
+
+
+def delivers(link: ir.Link, statement: ir.Stmt) -> bool:
+    return any(isinstance(node, ir.Deliver) for node in with_procedures(link, (statement,)))
 
 
 def root_of(place: ir.Expr) -> ir.StateOf | ir.Local:

@@ -41,13 +41,22 @@ from thence.proofs.logic.formula import (
     negation,
     operands,
 )
-from thence.proofs.refinement.effects import changes_of, effects, names_given, takes_out_its_own, test_of_search
+from thence.proofs.refinement.effects import (
+    changes_of,
+    delivers,
+    effects,
+    names_given,
+    sends_of,
+    takes_out_its_own,
+    test_of_search,
+)
 from thence.proofs.refinement.elementwise import changes_elements, joined, places, with_elements
 from thence.proofs.refinement.entrywise import Entrywise, entries_of
 from thence.proofs.refinement.expressions import Value
 from thence.proofs.refinement.following import Event, Path, Then, opposite, restored, sure
 from thence.proofs.refinement.frames import only_added_to, only_key, other_entries, what_stays
 from thence.proofs.refinement.mutation import any_like, cleared, mutation, with_numbered, without_numbered
+from thence.proofs.refinement.reactions import between_at_heads
 from thence.proofs.refinement.rounds import DEEPEST, Rounds
 from thence.proofs.refinement.shapes.changes import Change, Element, Entry, Field, PlaceStep, changed, without_element
 from thence.proofs.refinement.shapes.contents import equality, in_numbered
@@ -346,7 +355,7 @@ class Execution(Entrywise):
         def left(after: Path) -> None:
             back(after.knowing(stays))
 
-        self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), left, depth)
+        self.run(statement.body, inside, lambda after: self._keeps(after, statement), left, depth)
         then(restored(known.where("no other round", opposite(test.term)).knowing(stays), path))
 
     def _is_denied(self, test: ir.Expr) -> bool:
@@ -388,7 +397,7 @@ class Execution(Entrywise):
 
         And what the rounds leave as it was. That is of use where the loop ends: a round keeps what is true at the head.
         """
-        self._keeps(path, loop.span.line)
+        self._keeps(path, loop)
         found = effects(self.link, loop.body)
         version = f"#{self._number()}"
         state, new = forgotten(path.state, self.link, version, found.variables, found.kinds, found.symbols)
@@ -399,7 +408,7 @@ class Execution(Entrywise):
         known = (ir.NamedFormula(one.name, state.about_machine(one.body)) for one in self.known)
         in_flight = (*place_facts(state), *facts_of_flight(self.link.protocol, state)) if found.kinds else ()
         facts = (*facts_of_new(self.link, version, found.variables), *in_flight)
-        invariants = (*self.invariants(state, inside=True), *self.invariants_of_self(state))
+        invariants = (*self.invariants(state, inside=True, also=self._also(loop)), *self.invariants_of_self(state))
         conditions = (*path.conditions, *invariants, *known, *facts)
         return replace(path, state=state, locals=locals_, conditions=conditions), tuple(
             self._what_stays(loop, path, state)
@@ -408,6 +417,7 @@ class Execution(Entrywise):
     def _what_stays(self, loop: ir.While | ir.For, path: Path, after: State) -> Iterator[ir.NamedFormula]:
         """What the rounds of a loop leave as it was: see NOTE(frames)."""
         changes, given = changes_of(self.link, loop.body), names_given((loop,))
+        of_sends = changes_of(self.link, sends_of(self.link)) if delivers(self.link, loop) else {}
         names = self._evaluation(after, {}).name
         for variable in self.link.protocol.state:
             own = changes.get(variable.name, ())
@@ -415,7 +425,9 @@ class Execution(Entrywise):
             stays: Term = TRUE
             if own and only_added_to(own):
                 stays = what_stays(before, now, variable.type, names)
-            elif own and given is not None and (key := only_key(own, given)) is not None:
+            elif variable.name in of_sends or given is None:
+                continue
+            elif own and (key := only_key(own, given)) is not None:
                 try:
                     stays = other_entries(before, now, variable.type, self._value(path, key).shape, names)
                 except Unsupported:
@@ -423,9 +435,13 @@ class Execution(Entrywise):
             if stays != TRUE:
                 yield ir.NamedFormula(f"{variable.name} stays", stays)
 
-    def _keeps(self, path: Path, line: int) -> None:
-        for goal, claim in self.kept(path.state, inside=True):
-            self._check(f"the loop on line {line} keeps {goal.name}", path, goal.body, claim=claim)
+    def _keeps(self, path: Path, loop: ir.While | ir.For) -> None:
+        for goal, claim in self.kept(path.state, inside=True, also=self._also(loop)):
+            self._check(f"the loop on line {loop.span.line} keeps {goal.name}", path, goal.body, claim=claim)
+
+    def _also(self, loop: ir.While | ir.For) -> frozenset[str]:
+        """What is between steps, and true at the head of this loop, too: see NOTE(sends at heads)."""
+        return between_at_heads(self.link) if self.link.reactive and delivers(self.link, loop) else frozenset()
 
     def _for(self, statement: ir.For, path: Path, then: Then, back: Then, depth: int) -> None:
         if statement.ref:
@@ -462,7 +478,7 @@ class Execution(Entrywise):
                 inside = inside.where(
                     "not visited before", self._evaluation(inside.state, inside.locals).value(own).term
                 )
-            self.run(statement.body, inside, lambda after: self._keeps(after, statement.span.line), left, depth)
+            self.run(statement.body, inside, lambda after: self._keeps(after, statement), left, depth)
         then(restored(head.knowing(stays), path))
 
     def _for_ref(self, statement: ir.For, path: Path, then: Then, depth: int) -> None:

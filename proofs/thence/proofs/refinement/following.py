@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -149,13 +149,18 @@ class Following:
         if self.link.protocol.network.tree:
             self._check(f"no fault on line {line}", path, is_linked(SELF, to), more)
 
-    def invariants(self, state: State, *, inside: bool = False) -> tuple[ir.NamedFormula, ...]:
-        """The invariants of the link in a state: each has a value, and is true. `inside`: see `kept`."""
-        return tuple(goal for goal, _ in self.kept(state, inside=inside))
+    def invariants(
+        self, state: State, *, inside: bool = False, also: Collection[str] = ()
+    ) -> tuple[ir.NamedFormula, ...]:
+        """The invariants of the link in a state: each has a value, and is true. `inside`, `also`: see `kept`."""
+        return tuple(goal for goal, _ in self.kept(state, inside=inside, also=also))
 
-    def kept(self, state: State, *, inside: bool = False) -> Iterator[tuple[ir.NamedFormula, Kept]]:
-        """The invariants of the link in a state, as goals; `inside` a step without those that are for between steps."""
-        for one in self.link.claimed(inside=inside):
+    def kept(
+        self, state: State, *, inside: bool = False, also: Collection[str] = ()
+    ) -> Iterator[tuple[ir.NamedFormula, Kept]]:
+        """The invariants of the link in a state, as goals; `inside` a step without those that are for between steps,
+        but `also` these of them."""
+        for one in self.link.claimed(inside=inside, also=also):
             said = Evaluation(self.link.protocol, state, prefix="i").formula(one.body)
             yield ir.NamedFormula(one.name, said), Kept(one, state)
 

@@ -44,6 +44,7 @@ from thence.proofs.refinement.execution import Execution
 from thence.proofs.refinement.expressions import Evaluation, Value, role, roles
 from thence.proofs.refinement.following import Check, Claim, Enabled, Event, Kept, Path
 from thence.proofs.refinement.premises import numbers_of_processes, premises
+from thence.proofs.refinement.reactions import between_at_heads, sends_between_rounds, sends_inside_matter
 from thence.proofs.refinement.shapes.flat import built, leaves
 from thence.proofs.refinement.shapes.kinds import Group, Leaf, Shape, Term
 from thence.proofs.refinement.states import (
@@ -69,6 +70,9 @@ from thence.proofs.refinement.symbols import value_sort
 from thence.proofs.refinement.trees import constants_of_trees, facts_of_flight, tree_facts, tree_symbols
 
 _P, _Q = ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)
+
+CAUSAL_SEND = "causal_send"
+"""The name of the cause that is a send of the application."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,10 @@ def refusals(link: ir.Link) -> tuple[str, ...]:
         found.append("overlays")
     if machine.delivery == "off" and protocol.sends:
         found.append("messages under a machine with `delivery off`")
+    if link.reactive and not sends_between_rounds(link):
+        found.append(
+            "`reactive sends` where a step goes on with what a send changes or reads, or with another delivery,"
+        )
     return tuple(found)
 
 
@@ -201,7 +209,7 @@ def _causal_send(before: State, handler: ir.Handler) -> Cause:
     new = negation(before.machine["sent"]((message,)))
     own = equal(ir.Apply(PROCESS, "src", (message,)), SELF)
     path = Path(before, {parameter.name: Leaf(message)}).where("a new message of the process", new, own)
-    return Cause("causal_send", handler, path, (Event("causal_send", None, (Leaf(message),)),))
+    return Cause(CAUSAL_SEND, handler, path, (Event("causal_send", None, (Leaf(message),)),))
 
 
 def _arrival(before: State, kind: ir.PacketKind, handler: ir.Handler | None) -> Cause:
@@ -310,12 +318,22 @@ def due(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Due, ...]:
         for goal, kept in base.kept(state):
             found.append(Due(f"{name}: keeps {goal.name}", facts, conditions, goal.body, (), kept, make))
     for cause in causes(link):
-        execution = steps_of(link, cause, known)
-        symbols = tuple(execution.symbols)
-        for check in execution.checks:
-            name = f"{cause.name}: {check.name}"
-            found.append(Due(name, facts, check.conditions, check.goal, symbols, check.claim, make))
+        found += _of_steps(make, cause, steps_of(link, cause, known), facts)
+    if link.reactive and link.between and sends_inside_matter(link):
+        inside = (*_known(link, known, base), *base.invariants(base.before, inside=True, also=between_at_heads(link)))
+        for cause in causes(link):
+            if cause.name == CAUSAL_SEND:
+                named = replace(cause, name=f"{CAUSAL_SEND} inside a step")
+                found += _of_steps(make, named, steps_of(link, named, known, inside=True), inside)
     return _numbered(found)
+
+
+def _of_steps(make: _Maker, cause: Cause, steps: Execution, facts: tuple[ir.NamedFormula, ...]) -> Iterator[Due]:
+    """What is to be shown of the ways through a handler, where the facts are known at first."""
+    symbols = tuple(steps.symbols)
+    for check in steps.checks:
+        name = f"{cause.name}: {check.name}"
+        yield Due(name, facts, check.conditions, check.goal, symbols, check.claim, make)
 
 
 def _known(link: ir.Link, known: tuple[ir.NamedFormula, ...], base: Execution) -> tuple[ir.NamedFormula, ...]:
@@ -361,8 +379,10 @@ def contradiction(link: ir.Link) -> Obligation:
     return _Maker(link).obligation("no such processes", setting(link), FALSE)
 
 
-def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...]) -> Execution:
-    """All ways through a handler, each to its end, where the invariants are checked."""
+def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...], *, inside: bool = False) -> Execution:
+    """All ways through a handler, each to its end, where the invariants are checked; `inside` another step those of the
+    heads of loops that deliver."""
+    also = between_at_heads(link) if inside else ()
     execution = Execution(link, cause.path.state if cause.handler is None else any_state(link), known)
 
     first = execution.invariants(any_state(link)) if link.between else ()
@@ -373,7 +393,7 @@ def steps_of(link: ir.Link, cause: Cause, known: tuple[ir.NamedFormula, ...]) ->
         return (goal.body,) if known is None else _of_self_and_others(goal.body, known)
 
     def end(path: Path) -> None:
-        for goal, claim in execution.kept(path.state):
+        for goal, claim in execution.kept(path.state, inside=inside, also=also):
             for part in parts_of(goal):
                 execution.checks.append(Check(f"keeps {goal.name}", path.conditions, part, claim))
 

@@ -31,7 +31,7 @@ from thence.dsl.run.machine_run import MachineRun, given_symbols
 from thence.dsl.write.settings import given_text
 from thence.proofs.logic.formula import equal, exists, forall, holds, implies, local, negation
 from thence.proofs.refinement.expressions import roles
-from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, something_follows_a_delivery
+from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, sends_inside_matter
 from thence.proofs.refinement.shapes.kinds import Term
 
 _LARGEST = 3
@@ -167,7 +167,8 @@ def premises(link: ir.Link) -> Premises:
             best, given = systems, there
     shown = tuple(axiom for axiom in provable if axiom.name in given or not _is_about_messages(axiom))
     assumed = tuple(axiom for axiom in axioms if axiom not in shown)
-    return Premises(best, shown, assumed, something_follows_a_delivery(link.protocol), tuple(_values(link)))
+    between_steps = not link.reactive and sends_inside_matter(link)
+    return Premises(best, shown, assumed, between_steps, tuple(_values(link)))
 
 
 def _values(link: ir.Link) -> Iterator[str]:
