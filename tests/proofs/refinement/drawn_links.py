@@ -11,6 +11,7 @@ from random import Random
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from thence.dsl import ir
+from thence.proofs.refinement.premises import premises
 
 T = TypeVar("T")
 
@@ -107,13 +108,18 @@ BETWEEN = {
 
 @dataclass(frozen=True, slots=True)
 class DrawnLink:
-    """The text without the invariants of the link; `between` and `inside` of what may be one are added to it."""
+    """The text without the invariants of the link; `between` and `inside` of what may be one are added to it.
+
+    `reactive`: the link is about applications that send inside a delivery.
+    """
 
     text: str
+    reactive: bool = False
 
     def with_facts(self, invariants: tuple[str, ...], between: tuple[str, ...]) -> str:
         """The text of the file with these of `INVARIANTS` and `BETWEEN`."""
-        lines = [f"  invariant {name}: {INVARIANTS[name]}" for name in invariants]
+        lines = [*(["  reactive sends"] if self.reactive else [])]
+        lines += [f"  invariant {name}: {INVARIANTS[name]}" for name in invariants]
         lines += [f"  between steps {name}: {BETWEEN[name]}" for name in between]
         return "\n".join([self.text, *lines, "  eventually delivered by delivery", "  expect proved", ""])
 
@@ -251,9 +257,10 @@ def drawn_link(seed: int, attempt: int = 0) -> DrawnLink:
     return DrawnLink("\n".join([*_Draw(draw.manner, Random(f"machine {seed} {attempt}")).machine(), *rest]))
 
 
-def workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
+def workloads(link: ir.Link) -> tuple[ir.Workload, ...]:
     """Small scopes that `delivered` is judged in: one message or two, also to oneself, and one fault where there are
-    any."""
+    any. Of a link that is about applications that send inside a delivery, also such scopes."""
+    protocol = link.protocol
     one = ir.Workload(2, (1, 0), ((1,), ()))
     found = [
         one,
@@ -265,4 +272,7 @@ def workloads(protocol: ir.Protocol) -> tuple[ir.Workload, ...]:
         found.append(replace(one, losses=1))
     if protocol.network.duplicating:
         found.append(replace(one, duplicates=1))
+    if not premises(link).between_steps:
+        answering = (found[1], found[3], ir.Workload(2, (2, 1), ((1,), (0,))))
+        found += [replace(each, sending=ir.Finite(reactive=True)) for each in answering]
     return tuple(found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import pytest
@@ -26,6 +26,7 @@ from thence.proofs.machine.steps.leads_to import leads_to_obligations, pursuit
 from thence.proofs.machine.steps.prover import prove_steps
 from thence.proofs.refinement.carrying import progress
 from thence.proofs.refinement.prover import prove_link
+from thence.proofs.refinement.reactions import sends_between_rounds
 from thence.proofs.scopes.link import LinkCheck, check_link
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -61,6 +62,9 @@ def judged(specify: Specify, session: ProofSession, seed: int) -> Judged | None:
     for attempt in range(MACHINES):
         draw = drawn_link(seed, attempt)
         (link,) = specify(draw.with_facts((), ())).links
+        if seed % 2 and sends_between_rounds(link):
+            draw = replace(draw, reactive=True)
+            (link,) = specify(draw.with_facts((), ())).links
         inductive = proved_set(session, link.machine)
         if inductive is not None and has_proved_statement(session, link.machine, inductive):
             return judged_link(specify, session, draw, inductive)
@@ -91,7 +95,7 @@ def judged_link(specify: Specify, session: ProofSession, draw: DrawnLink, induct
     if proved:
         false |= {"link"} if any(check.refuted for check in checks(link)) else set()
         proved |= {"at_most_once", "no_creation"}
-    for workload in workloads(link.protocol):
+    for workload in workloads(link):
         asked = ["delivered", "at_most_once", "no_creation"]
         found = explore(link.protocol, workload, asked, limit=MOST_STATES, method=BY_INTERPRETER)
         false |= found.violations.keys()
@@ -116,7 +120,7 @@ class Chosen:
 
 
 def checks(link: ir.Link) -> Iterator[LinkCheck]:
-    for workload in workloads(link.protocol):
+    for workload in workloads(link):
         yield check_link(link, link.protocol, workload, limit=MOST_STATES, method=BY_INTERPRETER)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from thence.dsl import ir
 from thence.proofs.engines import explore
+from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.machine.prover import proved_set
+from thence.proofs.refinement.carrying.progress import conditions
 from thence.proofs.refinement.prover import prove_link
-from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, something_follows_a_delivery
+from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, sends_between_rounds, sends_inside_matter
+from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
@@ -20,6 +24,7 @@ Specify = Callable[[str], ir.Specification]
 
 TEXT = """
 machine letters:
+  transition noted(): pass
   transition causal_send(m): pass
   transition deliver(m):
     require sent(m) and not delivered(m)
@@ -28,8 +33,10 @@ machine letters:
 protocol late:
   network reliable, reordering
   message MSG(m: message) carries m
+  message ACK()
   state:
     busy: bool
+    came: set of message
   on causal_send(m):
     send MSG(m) to m.dst
     if busy: send MSG(m) to m.dst
@@ -38,6 +45,8 @@ protocol late:
     deliver m
     busy := false
   procedure hand_over(m: message): deliver m
+  procedure calm(): busy := false
+  procedure log(): came.clear()
   property at_most_once, no_creation
 
 conforms late to letters:
@@ -73,23 +82,133 @@ def test_what_only_sends_inside_a_delivery_refute_is_proved_of_others(specify: S
     assert wrong(link.protocol, reactive=True) and not wrong(link.protocol, reactive=False)
 
 
+CASES = [
+    ("    busy := true\n    deliver m\n    busy := false\n", True),
+    ("    busy := false\n    deliver m\n", False),
+    ("    busy := false\n    if j = self: deliver m\n    else: deliver m\n", False),
+    ("    if j = self: deliver m\n    busy := false\n", True),
+    ("    busy := false\n    if j = self:\n      busy := true\n      deliver m\n      busy := false\n", True),
+    ("    busy := false\n    for p in process:\n      if p = j: deliver m\n", True),
+    ("    for p in process:\n      if p = j:\n        deliver m\n        return\n", False),
+    ("    busy := false\n    hand_over(m)\n", False),
+    ("    busy := true\n    hand_over(m)\n    busy := false\n", True),
+    ("    calm()\n    deliver m\n", False),
+    ("    deliver m\n    calm()\n", True),
+    ("    deliver m\n    came.add(m)\n", False),
+    ("    deliver m\n    send ACK() to j\n", False),
+    ("    deliver m\n    if busy: came.add(m)\n", False),
+    ("    deliver m\n    log()\n    return\n", False),
+    ("    deliver m\n    deliver m\n", True),
+]
+"""What handles the arrival, and whether it matters what comes after the delivery."""
+
+
+def of(specify: Specify, handler: str, *more: tuple[str, str]) -> ir.Link:
+    text = TEXT
+    for old, new in ((HANDLER, handler), *more):
+        assert old in text
+        text = text.replace(old, new)
+    (link,) = specify(text).links
+    return link
+
+
+@pytest.mark.parametrize(("handler", "matters"), CASES)
+def test_it_matters_where_a_step_goes_on_with_what_a_send_sees(specify: Specify, handler: str, matters: bool) -> None:
+    """Where it does not, sends inside a delivery refute nothing that others do not."""
+    link = of(specify, handler)
+    assert sends_inside_matter(link) is matters
+    if not matters:
+        assert wrong(link.protocol, reactive=True) == wrong(link.protocol, reactive=False)
+
+
 @pytest.mark.parametrize(
-    ("handler", "matters"),
+    ("was", "becomes"),
     [
-        ("    busy := true\n    deliver m\n    busy := false\n", True),
-        ("    busy := false\n    deliver m\n", False),
-        ("    busy := false\n    if j = self: deliver m\n    else: deliver m\n", False),
-        ("    if j = self: deliver m\n    busy := false\n", True),
-        ("    busy := false\n    if j = self:\n      busy := true\n      deliver m\n      busy := false\n", True),
-        ("    busy := false\n    for p in process:\n      if p = j: deliver m\n", True),
-        ("    busy := false\n    hand_over(m)\n", False),
-        ("    busy := true\n    hand_over(m)\n    busy := false\n", True),
+        ("network reliable, reordering", "network reliable, fifo"),
+        ("  deliver m is deliver(m)\n", "  deliver m is deliver(m)\n  send ACK() to j is noted()\n"),
+        ("  deliver m is deliver(m)\n", "  deliver m is deliver(m)\n  send MSG(m) to j is noted(), when not busy\n"),
     ],
 )
-def test_it_matters_where_a_step_goes_on_after_a_delivery(specify: Specify, handler: str, matters: bool) -> None:
-    """Where it does not, sends inside a delivery refute nothing that others do not."""
-    assert HANDLER in TEXT
-    (protocol,) = specify(TEXT.replace(HANDLER, handler)).protocols
-    assert something_follows_a_delivery(protocol) is matters
-    if not matters:
-        assert wrong(protocol, reactive=True) == wrong(protocol, reactive=False)
+def test_orders_and_events_matter(specify: Specify, was: str, becomes: str) -> None:
+    """The order of packets on channels, events of the machine, and clauses about the state before the step."""
+    handler = "    deliver m\n    send ACK() to j\n"
+    assert not sends_inside_matter(of(specify, handler))
+    assert sends_inside_matter(of(specify, handler, (was, becomes)))
+
+
+ROUNDS = "    box.push(m)\n    while box is not empty:\n      deliver box.first\n      box.pop()\n"
+
+BOXED = (
+    ("    busy: bool\n", "    busy: bool\n    box: queue of message\n"),
+    ("    if busy: send MSG(m) to m.dst\n", "    own := false\n"),
+    ("  state:\n", "  state:\n    own: bool\n"),
+    ("  between steps idle: forall p: process. not busy@p\n",
+     "  between steps emptied: forall p: process. box@p is empty\n"
+     "  invariant held: forall p: process. forall m in box@p. sent(m) and dst(m) = p and not delivered(m)\n"
+     "  invariant apart: forall MSG(m) from p to q in flight. forall r: process. m not in box@r\n"
+     "  invariant distinct: forall p: process. forall m in box@p. forall n ahead. n != m\n"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rounds", "at_heads"),
+    [
+        (ROUNDS, True),
+        (ROUNDS.replace("box.pop()", "box.pop()\n      send ACK() to j"), True),
+        (ROUNDS.replace("box.pop()", "box.pop()\n      own := true"), False),
+        (ROUNDS.replace("box.pop()", "box.pop()\n      if own: return"), False),
+        (ROUNDS.replace("box.pop()", "box.pop()\n      return") + "    own := true\n", False),
+        (ROUNDS + "    own := true\n", True),
+        (ROUNDS.replace("box.pop()", "box.pop()\n      deliver m"), False),
+    ],
+)
+def test_a_send_may_be_one_at_the_head_of_a_loop(specify: Specify, rounds: str, at_heads: bool) -> None:
+    link = of(specify, rounds, *BOXED)
+    assert sends_inside_matter(link) and sends_between_rounds(link) is at_heads
+
+
+def boxed(specify: Specify, *more: tuple[str, str]) -> ir.Link:
+    return of(specify, ROUNDS, *BOXED, ("  expect proved", "  reactive sends\n  expect proved"), *more)
+
+
+def proved(pool: SolverPool, link: ir.Link) -> Assessment:
+    session = ProofSession(pool, Options(timeout_ms=5_000))
+    return prove_link(session, link, proved_set(session, link.machine))
+
+
+TAKEN_OUT = (
+    ("      deliver box.first\n      box.pop()\n", "      let n = box.first\n      box.pop()\n      deliver n\n"),
+)
+
+
+def test_a_link_may_be_about_sends_inside_a_delivery(specify: Specify, pool: SolverPool) -> None:
+    shown = proved(pool, boxed(specify, *TAKEN_OUT))
+    assert shown.verdict is Verdict.PROVED and "where" not in shown.facts
+    plain = proved(pool, replace(boxed(specify, *TAKEN_OUT), reactive=False))
+    assert plain.verdict is Verdict.PROVED and plain.facts["where"] == [SENDS_BETWEEN_STEPS]
+
+
+@pytest.mark.long
+def test_what_a_send_breaks_at_the_head_of_a_loop_is_not_proved(specify: Specify, pool: SolverPool) -> None:
+    """Between steps and without such a send, `own` is true at the end of the loop."""
+    later = ("      deliver n\n", "      deliver n\n    if not own: send MSG(m) to self\n")
+    link = boxed(specify, *TAKEN_OUT, ("    box.push(m)\n", "    own := true\n    box.push(m)\n"), later)
+    shown = proved(pool, link)
+    assert shown.verdict is Verdict.UNKNOWN and "fails" in shown.facts
+    assert proved(pool, replace(link, reactive=False)).verdict is Verdict.PROVED
+    assert wrong(link.protocol, reactive=True) and not wrong(link.protocol, reactive=False)
+    found = run_that_breaks(link, 20)
+    assert found.run is not None and "reactive sends" in str(found.run.facts)
+
+
+def test_where_no_proof_speaks_of_sends_inside_a_delivery(specify: Specify, pool: SolverPool) -> None:
+    link = of(specify, HANDLER, ("  expect proved", "  reactive sends"))
+    shown = proved(pool, link)
+    assert shown.verdict is Verdict.UNKNOWN
+    assert "`reactive sends` where a step goes on with what a send changes or reads" in shown.text
+
+
+def test_loops_with_what_sends_change_need_not_end(specify: Specify) -> None:
+    ending = ("    own := false\n", "    own := false\n    box.push(m)\n")
+    assert conditions(boxed(specify)) == ()
+    assert conditions(boxed(specify, ending)) == ("each loop comes to its end",)

@@ -72,6 +72,8 @@ def check_link(
     invariants = check_formulas(conforms.invariants, "invariant", names, _words(protocol, machine), reporter)
     between = check_formulas(conforms.between, BETWEEN_STEPS, names, _words(protocol, machine), reporter)
     _check_delivered(conforms, protocol, machine, reporter)
+    for setting in conforms.settings if not protocol.sends else ():
+        reporter.error("E0621", setting.span, f"protocol `{name}` sends no messages of an application", "leave it out")
     if reporter.errors > before:
         return None
     return ir.Link(
@@ -85,6 +87,7 @@ def check_link(
         invariants=(*invariants, *between),
         between=frozenset(each.name for each in between),
         delivered_by=next((name.text for name in conforms.delivered_by), None),
+        reactive=bool(conforms.settings),
         doc=conforms.doc,
         span=conforms.span,
     )

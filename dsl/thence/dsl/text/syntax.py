@@ -494,7 +494,7 @@ class Conforms(Declaration):
 
     `scopes` says where it is checked; `internal` are transitions that the machine takes by itself after each event.
     `invariants` are about the states of both, and so are those `between` steps. `delivered_by` names the statements of
-    the machine by which each message is delivered in the end, one for each line.
+    the machine by which each message is delivered in the end, one for each line. `settings` are `reactive sends`.
     """
 
     protocol: Name
@@ -506,6 +506,7 @@ class Conforms(Declaration):
     invariants: tuple[Formula, ...] = ()
     between: tuple[Formula, ...] = ()
     delivered_by: tuple[Name, ...] = ()
+    settings: tuple[Setting, ...] = ()
 
 
 @record(frozen=True, slots=True)

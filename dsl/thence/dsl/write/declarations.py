@@ -234,7 +234,7 @@ class _Printer:
             case syntax.Scope() as s:
                 return [*s.settings, *s.expects]
             case syntax.Conforms() as c:
-                items = [*c.clauses, *_listed("internal", c.internal), *_stated("invariant", c.invariants)]
+                items = [*c.clauses, *_listed("internal", c.internal), *c.settings, *_stated("invariant", c.invariants)]
                 items += [*_stated("between steps", c.between), *_listed("eventually delivered by", c.delivered_by)]
                 return [*items, *c.expects]
             case syntax.Mutant() as m:

@@ -67,6 +67,7 @@ def run_that_breaks(link: ir.Link, seconds: float) -> Search:
         if follow.broken_axioms():
             continue
         where = name or f"{counted(workload.processes, 'process')}, sends {','.join(map(str, workload.sends))}"
+        where += ", reactive sends" if workload.reactive and name is None else ""
         actions, states, whole = _shortest(follow, end)
         if actions is not None:
             return Search(*_shown(follow, actions, workload_facts(name, workload, link.protocol)))
@@ -90,7 +91,17 @@ def _scopes(link: ir.Link) -> Iterator[tuple[str | None, ir.Workload]]:
         quiet = [each.workload for each in link.scopes if not each.workload.duplicates + each.workload.losses]
         every += [(None, replace(workload, duplicates=twice, losses=lost)) for workload in quiet]
     every.sort(key=lambda each: (each[1].processes, sum(each[1].sends)))
-    yield from [each for each in every if each[1].ends][:SCOPES]
+    chosen = [each for each in every if each[1].ends][:SCOPES]
+    if link.reactive:
+        chosen += [(None, found) for _, workload in chosen for found in _with_reactive_sends(workload)]
+    yield from chosen
+
+
+def _with_reactive_sends(workload: ir.Workload) -> Iterator[ir.Workload]:
+    """The same for applications that send inside a delivery, too."""
+    sending = workload.sending
+    if isinstance(sending, ir.Finite) and not sending.reactive and not sending.programs:
+        yield replace(workload, sending=replace(sending, reactive=True))
 
 
 def _shortest(follow: LinkRun, end: float) -> tuple[list[Action] | None, int, bool]:

@@ -23,7 +23,7 @@ from thence.dsl.ir.substitution import mapped
 from thence.dsl.ir.traversal import nodes
 from thence.dsl.ir.types import BOOL
 from thence.proofs.logic.formula import operands
-from thence.proofs.refinement.effects import delivers, effects, test_of_search, with_procedures
+from thence.proofs.refinement.effects import delivers, effects, sends_of, test_of_search, with_procedures
 
 SENDS_BETWEEN_STEPS = "nobody sends inside a delivery"
 
@@ -54,6 +54,15 @@ def _matter(link: ir.Link, *, at_heads: bool) -> bool:
     sends = _touched(link, *(each for each in link.protocol.handlers if each.event == "causal_send"))
     rests = [rest for each in link.protocol.handlers for rest in _after(link, each.body, at_heads).rest]
     return any(_reads_state(link, sends) or _concern_each_other(link, sends, _touched(link, each)) for each in rests)
+
+
+def sends_change_what_is_in(link: ir.Link, loop: ir.While) -> bool:
+    """Whether a send inside a delivery of the loop may change a variable that the loop speaks of, so that a round may
+    not be the step towards its end that it is by itself. See NOTE(ending) in `carrying.ending`."""
+    if not link.reactive or not delivers(link, loop):
+        return False
+    alone = replace(link, reactive=False)
+    return bool(effects(link, sends_of(link)).variables & _touched(alone, loop).read)
 
 
 def _concern_each_other(link: ir.Link, sends: _Touched, rest: _Touched) -> bool:

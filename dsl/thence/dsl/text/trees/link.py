@@ -45,6 +45,7 @@ class LinkBuilder(ScopeBuilder):
             block.stated("invariant"),
             block.stated("between"),
             block.names("delivered"),
+            self.settings(block.items),
             doc=block.doc,
             span=extent(c),
         )

@@ -42,6 +42,7 @@ from thence.proofs.refinement.failure import Failure, failure_of
 from thence.proofs.refinement.obligations import Claimed, Facts, facts_between_steps
 from thence.proofs.refinement.premises import premises
 from thence.proofs.refinement.prover import left_at_first, with_a_false_one_first
+from thence.proofs.refinement.reactions import sends_change_what_is_in
 from thence.proofs.refinement.shapes.flat import term_of
 from thence.proofs.refinement.shapes.kinds import Shape, Term
 from thence.proofs.refinement.states import flying_name, packet_sort, receiver_of, said_of
@@ -64,7 +65,8 @@ def conditions(link: ir.Link) -> tuple[str, ...]:
     """For which systems it is shown: those of the link, and where loops end of which it is not seen that they do."""
     protocol = link.protocol
     loops = [node for node in nodes((protocol.handlers, protocol.procedures)) if isinstance(node, ir.While)]
-    return (*premises(link).words(), *(() if all(map(ends, loops)) else (_LOOPS_END,)))
+    all_end = all(ends(loop) and not sends_change_what_is_in(link, loop) for loop in loops)
+    return (*premises(link).words(), *(() if all_end else (_LOOPS_END,)))
 
 
 def prove_progress(
