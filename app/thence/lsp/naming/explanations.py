@@ -148,8 +148,8 @@ KEYWORDS: dict[str, str] = {
     "scenario, `p ticks` and `p ticks NAME` are steps.",
     "capacity": "`capacity 2`: who sends for ever does so only while every collection has fewer elements.",
     "prompt": "`prompt sends`: a message is sent only when the protocol network-sends it in the same step.",
-    "reactive": "`reactive sends`: the application may also send inside a delivery: in a scope one message; a link is then "
-    "proved of such applications, too.",
+    "reactive": "`reactive sends`: in a scope, the application may also send one message inside a delivery; in a link, "
+    "it is proved of such applications, too.",
     "fifo": "As a setting: channels keep their order. As a property: messages of one sender are delivered in order.",
     "ever": "`for ever 0, 2`: these processes send for ever.",
     "any": "`any number of messages`: the scope has no bound on them. In a link, `any` is an argument that the machine "
