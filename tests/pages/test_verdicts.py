@@ -44,7 +44,7 @@ def test_the_table_of_links_has_what_is_proved_at_the_lower_level() -> None:
         "`rendezvous`",
         "`causal`, `fifo`, `at_most_once`, `no_creation`",
         "L3",
-        "nobody sends to itself; there are two processes or more; nobody sends inside a delivery",
+        "nobody sends to itself; there are two processes or more",
     ]
     lower = rows(("machine", "fifo", {"level": "L2"}))
     assert [line.split(" | ")[2:4] for line in lower] == [
