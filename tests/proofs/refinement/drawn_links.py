@@ -106,6 +106,12 @@ BETWEEN = {
 """What may be true between steps."""
 
 
+ANSWERS = ("pass", "ok := true", "ok := not ok", "if ok: send PING(m) to m.dst", "if not ok: send PONG(m) to m.dst",
+           "box.clear()", "box.push(m)", "got.remove(m)", "out.remove(m)",
+           "if box is empty: send PING(m) to m.dst")  # fmt: skip
+"""What a send may do besides: with something else of the process than a delivery, or with the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnLink:
     """The text without the invariants of the link; `between` and `inside` of what may be one are added to it.
@@ -115,6 +121,13 @@ class DrawnLink:
 
     text: str
     reactive: bool = False
+
+    def answering(self, seed: int) -> DrawnLink:
+        """The same about applications that send inside a delivery, where a send does something else besides."""
+        more = Random(f"sends inside a delivery {seed}").choice(ANSWERS)
+        first = "  on causal_send(m):\n"
+        assert self.text.count(first) == 1
+        return DrawnLink(self.text.replace(first, f"{first}    {more}\n"), reactive=True)
 
     def with_facts(self, invariants: tuple[str, ...], between: tuple[str, ...]) -> str:
         """The text of the file with these of `INVARIANTS` and `BETWEEN`."""

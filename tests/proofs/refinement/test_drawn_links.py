@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import pytest
@@ -62,9 +62,10 @@ def judged(specify: Specify, session: ProofSession, seed: int) -> Judged | None:
     for attempt in range(MACHINES):
         draw = drawn_link(seed, attempt)
         (link,) = specify(draw.with_facts((), ())).links
-        if seed % 2 and sends_between_rounds(link):
-            draw = replace(draw, reactive=True)
-            (link,) = specify(draw.with_facts((), ())).links
+        if seed % 2:
+            (answering,) = specify(draw.answering(seed).with_facts((), ())).links
+            if sends_between_rounds(answering):
+                draw, link = draw.answering(seed), answering
         inductive = proved_set(session, link.machine)
         if inductive is not None and has_proved_statement(session, link.machine, inductive):
             return judged_link(specify, session, draw, inductive)
