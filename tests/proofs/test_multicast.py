@@ -18,12 +18,13 @@ from thence.proofs.machine.prover import prove_machine, statement_formula, state
 from thence.proofs.machine.reachability import scopes_of, search
 from thence.proofs.machine.transitions import initially, rigid
 from thence.proofs.scopes.link import check_link
-from thence.proofs.scopes.reports import confirm, describe, explain
+from thence.proofs.scopes.reports import confirm, explain
 from thence.proofs.scopes.scopes import properties_of
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
 from thence.proofs.solving.solver import SolverPool
 from thence.proofs.workload_facts import workload_facts
+from thence.proofs.workload_words import describe
 from thence.spec.delivery_order import first_crossing
 from thence.spec.events import Deliver, Send
 from thence.spec.verdict import Level, Verdict

@@ -17,7 +17,7 @@ from thence.pages.errata.fault import Fault, Paper, Statement, read_errata
 from thence.pages.errata.letters import letters
 from thence.pages.errata.page import kind_of, page, quotation
 from thence.pages.errata.verdicts import check, sources_of
-from thence.proofs.scopes.reports import describe
+from thence.proofs.workload_words import describe
 
 DOCS = Path(__file__).parents[3] / "docs" / "library"
 ERRATA = read_errata()

@@ -14,8 +14,9 @@ from thence.dsl.run.narrate import execution, replay
 from thence.dsl.run.system import System
 from thence.proofs.engines import explore
 from thence.proofs.explore.exploration import Violation
-from thence.proofs.scopes.reports import confirm, describe, explain
+from thence.proofs.scopes.reports import confirm, explain
 from thence.proofs.scopes.scopes import Options, check_links, check_mutant, explore_scope, properties_of
+from thence.proofs.workload_words import describe
 from thence.spec.verdict import Level, Verdict
 
 Specify: TypeAlias = Callable[[str], ir.Specification]

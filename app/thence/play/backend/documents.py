@@ -14,7 +14,7 @@ from thence.dsl.run.causality import Finding
 from thence.dsl.run.narrate import NarratedStep, describe, events_of, execution, flights_of, record, show_packet
 from thence.dsl.run.values import show
 from thence.play.backend.places import Place
-from thence.proofs.scopes.reports import describe as describe_workload
+from thence.proofs.workload_words import describe as describe_workload
 from thence.spec.events import Deliver, Event, Input, Receive, Send
 from thence.stepping.session import Choice, Session
 from thence.stepping.trail import Follower, Trail

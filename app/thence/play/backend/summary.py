@@ -9,7 +9,7 @@ from thence.dsl import ir
 from thence.dsl.find import mutants_named
 from thence.dsl.load import Loaded
 from thence.dsl.text.diagnostics import Diagnostic
-from thence.proofs.scopes.reports import describe
+from thence.proofs.workload_words import describe
 
 
 def diagnostic(found: Diagnostic) -> dict[str, Any]:

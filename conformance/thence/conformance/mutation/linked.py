@@ -19,7 +19,7 @@ from thence.dsl.run.scoped import bare
 from thence.dsl.run.system import System
 from thence.proofs.links.link_run import Broken, Disagreement, Follower, LinkRun
 from thence.proofs.scopes.link import explore_link
-from thence.proofs.scopes.reports import describe
+from thence.proofs.workload_words import describe
 from thence.spec.words import counted
 
 SMALL: Final = 3

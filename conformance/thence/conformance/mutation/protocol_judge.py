@@ -24,9 +24,9 @@ from thence.proofs.explore.exploration import Coverage, Exploration, Exploration
 from thence.proofs.explore.interpreted import Interpretation
 from thence.proofs.native.engine import explore_natively, why_not
 from thence.proofs.scopes.link import check_link
-from thence.proofs.scopes.reports import describe
 from thence.proofs.scopes.scenarios import missed
 from thence.proofs.scopes.scopes import judged_in
+from thence.proofs.workload_words import describe
 from thence.spec.words import counted
 
 SCOPE_STATES: Final = 100_000

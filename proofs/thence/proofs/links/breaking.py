@@ -22,6 +22,7 @@ from thence.dsl.run.scoped import bare
 from thence.dsl.run.values import Fault
 from thence.proofs.links.link_run import Follower, LinkRun
 from thence.proofs.workload_facts import workload_facts
+from thence.proofs.workload_words import describe
 from thence.spec.diagram import draw_svg, draw_text
 from thence.spec.words import counted
 
@@ -66,8 +67,7 @@ def run_that_breaks(link: ir.Link, seconds: float) -> Search:
         follow = LinkRun(link, system_of(bare(link.protocol), workload))
         if follow.broken_axioms():
             continue
-        where = name or f"{counted(workload.processes, 'process')}, sends {','.join(map(str, workload.sends))}"
-        where += ", reactive sends" if workload.reactive and name is None else ""
+        where = name or describe(workload)
         actions, states, whole = _shortest(follow, end)
         if actions is not None:
             return Search(*_shown(follow, actions, workload_facts(name, workload, link.protocol)))

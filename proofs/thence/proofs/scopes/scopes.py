@@ -37,7 +37,6 @@ from thence.proofs.scopes.reports import (
     Exhausted,
     Undecided,
     coverage_facts,
-    describe,
     incomplete,
     is_witness,
     show,
@@ -47,6 +46,7 @@ from thence.proofs.scopes.reports import (
 from thence.proofs.scopes.scarce import asks_for_more
 from thence.proofs.scopes.untried import idle, kept_from_the_start, not_tried
 from thence.proofs.workload_facts import workload_facts
+from thence.proofs.workload_words import describe
 from thence.spec.verdict import Kind, Level, Result, Verdict
 
 _UNSHOWN = "a run that violates it was met, but finding it again to show it takes more memory than there is"

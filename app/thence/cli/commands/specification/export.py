@@ -18,7 +18,7 @@ from thence.dsl.export.tla.machine import export_machine
 from thence.dsl.export.tla.protocol import export_protocol
 from thence.dsl.find import known, specification
 from thence.proofs.machine.transitions import actions, rigid
-from thence.proofs.scopes.reports import describe
+from thence.proofs.workload_words import describe
 
 DEFAULT_UNIVERSE = (2, 2)
 """Processes and messages of an exported machine."""
