@@ -136,6 +136,15 @@ def test_orders_and_events_matter(specify: Specify, was: str, becomes: str) -> N
     assert sends_inside_matter(of(specify, handler, (was, becomes)))
 
 
+def test_clauses_about_the_state_before_the_step_matter(specify: Specify) -> None:
+    """Also where nothing comes after the delivery: which transition an event is, the beginning of the step decides."""
+    clause = "  deliver m is deliver(m)\n"
+    told = (clause, f"{clause}  send MSG(m) to j is noted(), when not busy\n")
+    handler = "    busy := not busy\n    deliver m\n"
+    assert not sends_inside_matter(of(specify, handler)) and sends_inside_matter(of(specify, handler, told))
+    assert not sends_between_rounds(of(specify, handler, told))
+
+
 ROUNDS = "    box.push(m)\n    while box is not empty:\n      deliver box.first\n      box.pop()\n"
 
 BOXED = (

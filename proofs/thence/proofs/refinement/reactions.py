@@ -3,7 +3,8 @@
 NOTE(reactions): a proof takes the application's sends as steps of their own. A send inside a delivery is one right
 after the step, if what the step still does has nothing to do with it: no delivery, no event of the link, no variable
 that one of the two changes and the other one reads or changes, and no order of packets on channels. Then the state and
-the events are the same in both orders. Elsewhere the handler of the send begins in a state that is none between steps,
+the events are the same in both orders; so are the transitions that the events are, if no clause for the send's events
+speaks of the state before the step. Elsewhere the handler of the send begins in a state that is none between steps,
 and in scopes with `reactive sends` the protocol may do what is proved that it never does.
 
 NOTE(sends at heads): a link that says `reactive sends` is about these applications, too. Where a round of a loop
@@ -52,8 +53,11 @@ def _matter(link: ir.Link, *, at_heads: bool) -> bool:
     if not link.protocol.sends:
         return False
     sends = _touched(link, *(each for each in link.protocol.handlers if each.event == "causal_send"))
-    rests = [rest for each in link.protocol.handlers for rest in _after(link, each.body, at_heads).rest]
-    return any(_reads_state(link, sends) or _concern_each_other(link, sends, _touched(link, each)) for each in rests)
+    handlers = link.protocol.handlers
+    if _touched(link, *handlers).delivers and _reads_state(link, sends):
+        return True
+    rests = (rest for each in handlers for rest in _after(link, each.body, at_heads).rest)
+    return any(_concern_each_other(link, sends, _touched(link, each)) for each in rests)
 
 
 def sends_change_what_is_in(link: ir.Link, loop: ir.While) -> bool:
