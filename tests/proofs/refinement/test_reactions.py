@@ -14,6 +14,7 @@ from thence.proofs.machine.prover import proved_set
 from thence.proofs.refinement.carrying.progress import conditions
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, sends_between_rounds, sends_inside_matter
+from thence.proofs.scopes.link import check_link
 from thence.proofs.solving.assessment import Assessment
 from thence.proofs.solving.discharge import Options
 from thence.proofs.solving.session import ProofSession
@@ -221,3 +222,46 @@ def test_loops_with_what_sends_change_need_not_end(specify: Specify) -> None:
     ending = ("    own := false\n", "    own := false\n    box.push(m)\n")
     assert conditions(boxed(specify)) == ()
     assert conditions(boxed(specify, ending)) == ("each loop comes to its end",)
+
+
+READS_STATE = """
+machine first:
+  relation got(p: process)
+  transition causal_send(m): pass
+  transition receive(p): got(p) := true
+  transition leave(p):
+    require not got(p)
+  transition deliver(m):
+    require sent(m) and not delivered(m)
+  prove at_most_once, no_creation
+
+protocol late:
+  network reliable, reordering
+  message MSG(m: message) carries m
+  state:
+    busy: bool
+  on causal_send(m): send MSG(m) to m.dst
+  on receive MSG(m) from j:
+    busy := true
+    deliver m
+
+conforms late to first:
+  causal_send(m) is causal_send(m)
+  send MSG(m) to j is leave(self), when not busy
+  receive MSG(m) from j is receive(self)
+  deliver m is deliver(m)
+  invariant same: forall p: process. busy@p iff got(p)
+  invariant flying: forall MSG(m) from p to q in flight. sent(m) and not delivered(m) and dst(m) = q
+  invariant once: forall m: message. (count MSG(x) in flight. x = m) <= 1
+"""
+
+
+def test_the_state_before_the_step_decides_inside_a_delivery(specify: Specify, pool: SolverPool) -> None:
+    """Nothing comes after the delivery, and yet a send inside of it is another event than one right after the step."""
+    (link,) = specify(READS_STATE).links
+    shown = proved(pool, link)
+    assert shown.verdict is Verdict.PROVED and shown.facts["where"] == [SENDS_BETWEEN_STEPS]
+    for workload in WORKLOADS:
+        assert not check_link(link, link.protocol, workload).refuted
+    reactive = [replace(each, sending=ir.Finite(reactive=True)) for each in WORKLOADS]
+    assert any(check_link(link, link.protocol, each).refuted for each in reactive)
