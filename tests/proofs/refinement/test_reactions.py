@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from thence.dsl import ir
 from thence.proofs.engines import explore
+from thence.proofs.explore.exploration import Method
 from thence.proofs.links.breaking import run_that_breaks
 from thence.proofs.machine.prover import proved_set
+from thence.proofs.refinement import reactions
 from thence.proofs.refinement.carrying.progress import conditions
 from thence.proofs.refinement.prover import prove_link
 from thence.proofs.refinement.reactions import SENDS_BETWEEN_STEPS, sends_between_rounds, sends_inside_matter
@@ -265,3 +269,53 @@ def test_the_state_before_the_step_decides_inside_a_delivery(specify: Specify, p
         assert not check_link(link, link.protocol, workload).refuted
     reactive = [replace(each, sending=ir.Finite(reactive=True)) for each in WORKLOADS]
     assert any(check_link(link, link.protocol, each).refuted for each in reactive)
+
+
+PARTS = (
+    "busy := true", "busy := not busy", "own := not own", "came.add(m)", "came.clear()", "send ACK() to j", "calm()",
+    "if busy: own := true", "if own: send ACK() to j", "if m in came: return", "if own: return",
+    "for p in process:\n  if p = j: own := busy", "while busy:\n  busy := false\n  came.add(m)",
+)  # fmt: skip
+"""What a step does besides the delivery."""
+
+SENT = ("pass", "busy := true", "if busy: send MSG(m) to m.dst", "came.add(m)", "if own: send ACK() to m.dst",
+        "own := m in came", "if came is not empty: busy := false")  # fmt: skip
+"""What a send does besides."""
+
+OWN = ("    came: set of message\n", "    came: set of message\n    own: bool\n")
+
+
+def drawn(specify: Specify, seed: int) -> ir.Link:
+    chance = Random(f"what comes after a delivery {seed}")
+    parts = [*chance.sample(PARTS, chance.randint(1, 3))]
+    parts.insert(chance.randint(0, len(parts)), "deliver m")
+    lines = "\n".join(parts).split("\n")
+    sends = ("    if busy: send MSG(m) to m.dst\n", f"    {chance.choice(SENT)}\n")
+    network = (
+        "network reliable, reordering",
+        f"network reliable, {chance.choice(('reordering', 'reordering', 'fifo'))}",
+    )
+    return of(specify, "".join(f"    {line}\n" for line in lines), sends, OWN, network)
+
+
+def states(link: ir.Link, *, reactive: bool) -> list[int]:
+    """How many states are reached in small scopes, before and after steps."""
+    scopes = [replace(each, sending=ir.Finite(reactive=reactive)) for each in WORKLOADS]
+    return [explore(link.protocol, each, ["no_creation"], method=Method("interpreted")).states for each in scopes]
+
+
+def differ(specify: Specify, seeds: range) -> Counter[tuple[bool, bool]]:
+    """Of drawn links: whether what comes after a delivery is said to matter, and whether sends inside deliveries reach
+    states that others do not."""
+    links = [drawn(specify, seed) for seed in seeds]
+    return Counter(
+        (sends_inside_matter(each), states(each, reactive=True) != states(each, reactive=False)) for each in links
+    )
+
+
+def test_what_does_not_matter_reaches_no_other_states(specify: Specify, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = differ(specify, range(120))
+    assert not found[False, True]
+    assert found[False, False] >= 20 and found[True, True] >= 20
+    monkeypatch.setattr(reactions, "_concern_each_other", lambda *_: False)
+    assert differ(specify, range(20))[False, True]
