@@ -291,10 +291,8 @@ def drawn(specify: Specify, seed: int) -> ir.Link:
     parts.insert(chance.randint(0, len(parts)), "deliver m")
     lines = "\n".join(parts).split("\n")
     sends = ("    if busy: send MSG(m) to m.dst\n", f"    {chance.choice(SENT)}\n")
-    network = (
-        "network reliable, reordering",
-        f"network reliable, {chance.choice(('reordering', 'reordering', 'fifo'))}",
-    )
+    order = chance.choice(("reordering", "reordering", "fifo"))
+    network = ("network reliable, reordering", f"network reliable, {order}")
     return of(specify, "".join(f"    {line}\n" for line in lines), sends, OWN, network)
 
 
@@ -316,6 +314,6 @@ def differ(specify: Specify, seeds: range) -> Counter[tuple[bool, bool]]:
 def test_what_does_not_matter_reaches_no_other_states(specify: Specify, monkeypatch: pytest.MonkeyPatch) -> None:
     found = differ(specify, range(120))
     assert not found[False, True]
-    assert found[False, False] >= 20 and found[True, True] >= 20
+    assert found[False, False] >= 50 and found[True, True] >= 8
     monkeypatch.setattr(reactions, "_concern_each_other", lambda *_: False)
     assert differ(specify, range(20))[False, True]
