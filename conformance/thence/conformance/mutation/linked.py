@@ -1,7 +1,7 @@
 """A link's protocol and its machine: in explored scopes, and along random runs in larger workloads.
 
-All steps of the machine are remembered. A mutant of the machine differs in one transition, or a few: if they do the same
-in all steps in which they were tried, the link to it is what it was, and nothing has to be followed again.
+All steps of the machine are remembered. A mutant of the machine differs in one transition, or a few: if they do the
+same in all steps in which they were tried, the link to it is what it was, and nothing has to be followed again.
 """
 
 from __future__ import annotations

@@ -160,7 +160,9 @@ def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine,
 class _Trial:
     """One mutant, and the questions about it."""
 
-    def __init__(self, session: ProofSession, known: MachineBaseline, mutated: ir.Machine, changed: tuple[str, ...]) -> None:
+    def __init__(
+        self, session: ProofSession, known: MachineBaseline, mutated: ir.Machine, changed: tuple[str, ...]
+    ) -> None:
         self._session = session
         self._quick = session.within(QUICK_MS)
         self._known = known

@@ -142,9 +142,7 @@ def baseline(specification: ir.Specification, protocol: ir.Protocol, limit: int 
         able = tuple(scope for scope in link.scopes if linked_in(link, scope.workload))
         linked = (link, able)
     everything = frozenset(judged_in(protocol, larger_workload(protocol, 3, 3), ()))
-    claimed: frozenset[str] = (
-        everything.difference(refuted, protocol.witnesses) | _NO_PROPERTIES
-    )
+    claimed: frozenset[str] = everything.difference(refuted, protocol.witnesses) | _NO_PROPERTIES
     larger = (larger_workload(protocol, 3, 4), larger_workload(protocol, 4, 3))
     for workload in larger:
         system = system_of(protocol, workload)
@@ -194,7 +192,7 @@ def _workload(
 
 
 def judge_protocol(known: Baseline, mutated: ir.Protocol, states: int = MUTANT_STATES) -> Fate:
-    """The fate of a mutant of the protocol. What is stated is the protocol's, also where a definition in it is mutated."""
+    """The fate of a mutant of the protocol. What is stated is the protocol's, also where a definition is mutated."""
     said = known.protocol
     mutated = replace(mutated, invariants=said.invariants, rest=said.rest, promises=said.promises)
     for scenario in known.scenarios:
