@@ -83,7 +83,7 @@ def write_shiviz(execution: Execution) -> str:
         names = [f"p{process}" for process in range(execution.processes)]
     clocks: list[dict[int, int]] = [{} for _ in names]
     sent: dict[str, dict[int, int]] = {}
-    lines = []
+    lines: list[str] = []
     for event in execution.events:
         clock = clocks[event.process]
         clock[event.process] = clock.get(event.process, 0) + 1
