@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -283,6 +284,34 @@ def test_an_error_has_the_words_of_the_command(call: Any, command: list[str], tm
     with pytest.raises(th.UserError) as raised:
         call()
     assert str(raised.value) == json.loads(run.stdout)["error"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: th.explore("fifo", processes=0), "--processes 0: give a number from 1 to 64"),
+        (lambda: th.explore("fifo", scope="one", processes=0), "--processes 0"),
+        (lambda: th.simulate("fifo", processes=0), "--processes 0"),
+        (lambda: th.judge("run.ndjson", against="rst", states=0), "--states 0: give a number from 1 up"),
+        (lambda: th.prove("execution", timeout=float("inf")), "--timeout inf: give 0.1 to 1,000,000 seconds"),
+        (lambda: th.prove("execution", timeout=float("nan")), "--timeout nan: give 0.1"),
+        (lambda: th.replay("fifo", None), "a list of them, and no NoneType"),  # type: ignore[arg-type]
+        (lambda: th.replay("fifo", "causal"), "a list of them, and no str"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_number_that_is_none_is_no_default(call: Any, said: str) -> None:
+    """Before, 0 processes were as many as usual, 0 states 20,000, and None replayed a run at random."""
+    with pytest.raises(th.UserError, match=re.escape(said)):
+        call()
+
+
+def test_a_statement_is_neither_true_nor_false() -> None:
+    """Before, `if found["causal"]:` was true of what is refuted."""
+    found = th.explore("fifo", scope="triangle")
+    assert found["causal"].refuted and found["fifo"].holds
+    for statement in (found["causal"], found["fifo"]):
+        with pytest.raises(TypeError, match=r"ask \.holds"):
+            bool(statement)
 
 
 def test_errors_of_a_text_are_shown_by_the_exception() -> None:

@@ -40,6 +40,14 @@ def name_of(line: str) -> str:
     return " ".join(words[: 2 if words[0] in ("trace", "campaign") else 1])
 
 
+@pytest.mark.parametrize("line", ["prove mf causal", "infer mf", "bmc mf buffers", "recheck nothing"])
+def test_a_time_limit_without_end_is_refused(thence: Thence, line: str) -> None:
+    """Before, it ended in a traceback."""
+    ran = thence(*line.split(), "--timeout", "inf")
+    assert ran.code == 2 and "Traceback" not in ran.err
+    assert ran.err == f"thence {line.split()[0]}: --timeout inf: give 0.1 to 1,000,000 seconds\n"
+
+
 @pytest.mark.parametrize(("line", "fault"), REFUSED.items(), ids=REFUSED)
 def test_a_fault_is_told_in_plain_words(thence: Thence, line: str, fault: str) -> None:
     ran = thence(*line.split())

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from thence.api.errors import BadRequest
 from thence.api.pools import open_spark
-from thence.api.proving import cache_directory
+from thence.api.proving import cache_directory, timeout_ms
 from thence.api.specifications import Source, Specification, load
 from thence.conformance.tasks.lanes import run_lanes
 from thence.conformance.tasks.running import run_tasks
@@ -80,7 +80,7 @@ def infer(
     """
     found: list[Found] = []
     why = ""
-    for search in _searches(load(source), names, hide, Limits(timeout, seed), resume=resume):
+    for search in _searches(load(source), names, hide, _limits(timeout, seed), resume=resume):
         if why in (INTERRUPTED, ENDED):
             found.append(_without(search, why))
             continue
@@ -125,7 +125,7 @@ def infer_at_once(
     Raises:
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
-    searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
+    searches = _searches(load(source), names, hide, _limits(timeout, seed), resume=resume)
     found: dict[str, Found] = {}
 
     def work(search: Search, tell: Note) -> Found:
@@ -159,7 +159,7 @@ def infer_on_spark(
     Raises:
         UserError: the file or a name is at fault, or Spark is; the message says so in the words of the command.
     """
-    searches = _searches(load(source), names, hide, Limits(timeout, seed), resume=resume)
+    searches = _searches(load(source), names, hide, _limits(timeout, seed), resume=resume)
     found: dict[str, Found] = {}
 
     def finished(search: Search, future: Future[Found]) -> None:
@@ -192,6 +192,12 @@ class Search:
     limits: Limits
     kept: Kept | None
     place: Path | None
+
+
+def _limits(timeout_s: float, seed: int) -> Limits:
+    """Raises: BadRequest for a time limit that is none."""
+    timeout_ms(timeout_s)
+    return Limits(timeout_s, seed)
 
 
 def _searches(
@@ -281,7 +287,7 @@ def hints(
     Raises:
         UserError: the file or a name is at fault; the message says so in the words of the command.
     """
-    limits = Limits(timeout, seed)
+    limits = _limits(timeout, seed)
     found: list[tuple[ir.Machine | ir.Link, Hints]] = []
     for subject in _subjects(load(source).content, names, hide):
         taken = [each.name for each in subject.invariants if not hide or "all" in hide or each.name in hide]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from thence.api.errors import BadRequest
 from thence.api.specifications import Source, file_of, load
@@ -24,6 +24,9 @@ from thence.proofs.solving.discharge import Options, ProofProgress
 from thence.proofs.solving.stability import measure, proved_obligations, stability_result
 from thence.spec.cache_folder import cache_folder
 from thence.spec.verdict import Result
+
+MOST_SECONDS: Final = 1_000_000
+"""The longest time limit of a solver, some eleven days."""
 
 NO_CACHE = "off"
 """The value of THENCE_CACHE that means `no_cache`."""
@@ -91,9 +94,9 @@ def prove(
 
 
 def timeout_ms(seconds: float) -> int:
-    """The time limit of a solver. Raises: BadRequest for less than a tenth of a second."""
-    if not seconds >= 0.1:
-        raise BadRequest(f"--timeout {seconds:g}: give at least 0.1 seconds")
+    """The time limit of a solver. Raises: BadRequest for less than a tenth of a second, or more than `MOST_SECONDS`."""
+    if not 0.1 <= seconds <= MOST_SECONDS:
+        raise BadRequest(f"--timeout {seconds:g}: give 0.1 to {MOST_SECONDS:,} seconds")
     return round(seconds * 1000)
 
 

@@ -98,6 +98,8 @@ def opposite(name: str | None, most_states: int | None) -> ReferenceProtocol | N
         if most_states is not None:
             raise BadRequest("--states is for the replay in a protocol: add --against PROTOCOL")
         return None
+    if most_states is not None and most_states < 1:
+        raise BadRequest(f"--states {most_states}: give a number from 1 up")
     return ReferenceProtocol(name) if most_states is None else ReferenceProtocol(name, most_states)
 
 

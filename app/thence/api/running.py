@@ -104,6 +104,8 @@ def replay(
     """
     if isinstance(steps, Explored) and not {"counterexample", "steps"} & steps.facts.keys():
         raise BadRequest(f"{steps.name} comes with no run: {steps.explanation or steps.line}")
+    if not isinstance(steps, Explored | Execution | Sequence) or isinstance(steps, str):
+        raise BadRequest(f"replay: steps are those of a statement, or a list of them, and no {type(steps).__name__}")
     choice = Choice(file_of(source), scope, processes, sends_text(sends), mutant, tuple(settings))
     if not isinstance(steps, Explored | Execution):
         return ran(targets(choice, load(source).content)[0], Manner(replay=steps))

@@ -29,6 +29,10 @@ class Statement(Result):
         """The result as a statement."""
         return cls(**{each.name: getattr(result, each.name) for each in fields(Result)})
 
+    def __bool__(self) -> NoReturn:
+        """A statement is neither true nor false: whoever asks wants to know whether it holds."""
+        raise TypeError("a statement is neither true nor false; ask .holds, .refuted or .expected")
+
     @property
     def holds(self) -> bool:
         """Whether it is proved, holds in its scope, or was tested without a failure."""

@@ -160,7 +160,7 @@ def _adapted(
     """The protocol in a workload made of the settings, on top of the scope if one is named."""
     base = scopes[0].workload if choice.scope is not None and scopes else None
     try:
-        if base is not None and base.processes != (choice.processes or base.processes):
+        if base is not None and choice.processes not in (None, base.processes):
             _check_kept(base, choice, protocol)
         workload = _workload(base, choice, protocol)
         settled = adapt(workload, choice.settings, kind_of(protocol))
@@ -189,7 +189,8 @@ def _workload(base: ir.Workload | None, choice: Choice, protocol: ir.Protocol) -
     """The workload of so many processes and messages. With another number of processes than its scope has, it keeps
     of the scope what is not about single processes, and inputs; see `_inputs`.
     """
-    processes, delivery = choice.processes or (base.processes if base else DEFAULT_PROCESSES), protocol.delivery
+    usual, delivery = base.processes if base else DEFAULT_PROCESSES, protocol.delivery
+    processes = usual if choice.processes is None else choice.processes
     if not 1 <= processes <= MOST_PROCESSES:
         raise BadRequest(f"--processes {processes}: give a number from 1 to {MOST_PROCESSES}")
     if base is not None and base.programs and (choice.processes is not None or choice.sends is not None):

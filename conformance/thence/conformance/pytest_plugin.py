@@ -134,6 +134,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             f"{metafunc.definition.name} is marked with thence, and does not take the fixture claim"
         )
     try:
+        if sum(mark.name == MARKER for mark in metafunc.definition.own_markers) > 1:
+            raise Broken("the test is marked twice, and has claims of one system; write a test for each")
         run, claims = _run_of(marker, metafunc.config)
     except Broken as error:
         message = f"{metafunc.definition.name}: {_HOW}: {error}"

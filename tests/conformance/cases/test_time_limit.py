@@ -116,3 +116,10 @@ def test_an_error_that_comes_of_the_limit_is_known() -> None:
     circle = ValueError()
     circle.__context__ = circle
     assert not was_out_of_time(circle)
+
+
+@pytest.mark.parametrize("seconds", [1e30, float("inf")])
+def test_a_limit_that_no_timer_takes_is_none(seconds: float) -> None:
+    """Before, `recheck --limit inf` ended in a traceback."""
+    with limited(seconds):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -241,6 +241,19 @@ def test_a_mark_that_cannot_be_followed_is_said_at_collection(suite: pytest.Pyte
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
+def test_a_test_is_marked_once(suite: pytest.Pytester) -> None:
+    """Before, the upper one of two marks was passed over, and its system never tested. A class's mark is a default."""
+    two = "@pytest.mark.thence(system=mine.Mine)\n" * 2
+    suite.makepyfile(f"import pytest, mine\n{two}def test_it(claim): claim.check()")
+    result = suite.runpytest("-p", "no:cacheprovider")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the test is marked twice, and has claims of one system; write a test for each"])
+    body = "@pytest.mark.thence(system=mine.Mine, claims=[])\nclass TestIt:\n"
+    body += "    @pytest.mark.thence(system=mine.Mine, claims=[], cases=5)\n    def test_it(self, claim): claim.check()"
+    suite.makepyfile(f"import pytest, mine\n{body}")
+    suite.runpytest("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
 def test_the_mark_and_the_fixture_need_each_other(suite: pytest.Pytester) -> None:
     suite.makepyfile("def test_it(claim): claim.check()")
     result = suite.runpytest()

@@ -290,6 +290,105 @@ def test_a_machine_is_equal_to_itself_in_other_words(pool: SolverPool) -> None:
     assert judge_machine(pool, found, replace(changed.machines[0], prove=())).outcome == "equal"
 
 
+LOCK = """\
+machine lock:
+  delivery off
+  relation held(p: process)
+  relation wanted(p: process)
+  def free(p): forall q. q = p or not held(q)
+  transition want(p: process):
+    require free(p)
+    wanted(p) := true
+  transition take(p: process):
+    require wanted(p) and free(p)
+    held(p) := true
+  transition look(p: process):
+    require wanted(p)
+  invariant alone: forall p. held(p) implies free(p)
+"""
+"""The invariant, and the guards of two transitions, use one definition."""
+
+
+def of_machine(pool: SolverPool, text: str, was: str, now: str) -> Fate:
+    found, changed = (
+        load_bytes(Path("of.thence"), each.encode()).specification for each in (text, text.replace(was, now))
+    )
+    assert found is not None and changed is not None
+    return judge_machine(pool, machine_baseline(pool, found, found.machines[0]), changed.machines[0])
+
+
+def test_a_fault_in_a_definition_is_one_in_all_transitions_that_use_it(pool: SolverPool) -> None:
+    """And not in what is stated: the invariant means what it meant. Before, this was called a defect of Thence."""
+    killed = of_machine(pool, LOCK, "q = p or not held(q)", "q = p or wanted(q)")
+    assert killed == Fate("killed", "not provable: take keeps alone, a finite countermodel exists")
+    equal = of_machine(pool, LOCK, "forall q. q = p or not held(q)", "not exists q. q != p and held(q)")
+    assert equal.outcome == "equal" and equal.reason.startswith("want and take do the same")
+
+
+def test_a_transition_that_changes_nothing_is_judged(pool: SolverPool) -> None:
+    """Before, this was called a defect of Thence."""
+    assert of_machine(pool, LOCK, "    require wanted(p)\n", "    require held(p)\n").outcome == "equal"
+
+
+ARRIVES_TWICE = """\
+protocol asks:
+  network reliable, reordering
+  message ASK()
+  state: seen: bool
+  on ask():
+    for j in process:
+      if j != self: send ASK() to j
+  on receive ASK() from j: seen := true
+machine noted:
+  delivery off
+  relation heard(p: process)
+  relation asked(p: process)
+  transition ask(p: process):
+    asked(p) := true
+  transition hear(q: process, p: process):
+    require asked(p) or heard(q)
+    heard(q) := true
+    asked(p) := false
+  invariant either: forall q. heard(q) or not heard(q)
+conforms asks to noted in two:
+  ask() is ask(self)
+  receive ASK() from j is hear(self, j)
+scope two of asks:
+  processes 2
+  ask 2 per process
+"""
+
+
+def test_a_step_that_changes_nothing_and_is_forbidden_breaks_a_link(pool: SolverPool) -> None:
+    """Before, the machine counted as equal: it has the same states, and refuses an event of the protocol."""
+    fate = of_machine(pool, ARRIVES_TWICE, "asked(p) or heard(q)", "asked(p)")
+    assert fate.outcome == "killed" and fate.reason.startswith("link of asks")
+
+
+def test_a_definition_of_a_protocol_is_mutated_and_its_invariants_are_not() -> None:
+    """Before, the invariant was the mutant's, which satisfies it."""
+    used = CAUTIOUS[: CAUTIOUS.index("scenario")].replace("  on causal", "    SEEN: nat\n  on causal")
+    used = used.replace("  on causal", "  def small(k: nat): k < 3\n  on causal")
+    used = used.replace("    HELD.push(m)\n", "    HELD.push(m)\n    if small(SEEN + 1): SEEN := SEEN + 1\n")
+    used = used.replace("  property", "  invariant few: forall p: process. small(SEEN@p)\n  property")
+    fate = of_text(used, "k < 3", "k < 4")
+    assert fate.outcome == "killed" and fate.reason.startswith("few violated")
+
+
+def test_what_a_file_says_to_be_refuted_kills_no_mutant() -> None:
+    """In a scope that is too large to compare in. Before, random runs in larger workloads killed mutants by it."""
+    large = CAUTIOUS[: CAUTIOUS.index("scenario")].replace("  on causal", "    SEEN: nat\n  on causal")
+    large = large.replace("    HELD.push(m)\n", "    HELD.push(m)\n    SEEN := SEEN + 1\n")
+    large = large.replace("  property", "  invariant few: forall p: process. SEEN@p <= 12\n  property")
+    large += "scope many of eager:\n  processes 5\n  sends 5, 5, 5, 5, 0\n  expect refuted few\n"
+    found, changed = (
+        load_bytes(Path("many.thence"), text.encode()).specification
+        for text in (large, large.replace("SEEN + 1", "SEEN + 2"))
+    )
+    assert found is not None and changed is not None
+    assert judge_protocol(baseline(found, found.protocols[0], 500), changed.protocols[0]).outcome == "survived"
+
+
 TALKATIVE = """\
 from dataclasses import dataclass
 

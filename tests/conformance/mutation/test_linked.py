@@ -40,7 +40,7 @@ def tried(
 ) -> Iterator[tuple[LinkedScope, str | None]]:
     machine = link_of("mf", old, new).machine
     for scope in scopes:
-        yield scope, scope.tried(machine, changed).broken
+        yield scope, scope.tried(machine, (changed,)).broken
 
 
 def test_a_link_is_explored_in_small_scopes_and_run_in_larger_ones(scopes: tuple[LinkedScope, ...]) -> None:
@@ -54,8 +54,8 @@ def test_a_link_is_explored_in_small_scopes_and_run_in_larger_ones(scopes: tuple
 def test_the_machine_itself_is_what_it_was(scopes: tuple[LinkedScope, ...]) -> None:
     for scope in scopes:
         for transition in ("network_send", "get", "deliver"):
-            found = scope.tried(scope.follow.link.machine, transition)
-            assert (found.broken, found.happened) == (None, True)
+            found = scope.tried(scope.follow.link.machine, (transition,))
+            assert (found.broken, found.happened) == (None, {transition})
 
 
 GUARDS = {
@@ -87,7 +87,7 @@ def test_a_transition_that_never_happens_has_not_happened(scopes: tuple[LinkedSc
     head = "  transition deliver(m):"
     machine = link_of("mf", head, f"{head}\n    require false").machine
     for scope in scopes:
-        found = scope.tried(machine, "deliver")
+        found = scope.tried(machine, ("deliver",))
         assert found.broken is not None and not found.happened
 
 
@@ -102,7 +102,7 @@ def test_timers_fire_early_along_random_runs_too() -> None:
     broken = {
         scope.follow.system.workload.ticks
         for scope in linked_scopes(small)
-        if scope.tried(stricter, "receive_null").broken is not None
+        if scope.tried(stricter, ("receive_null",)).broken is not None
     }
     assert broken == {EARLY}
 
@@ -139,7 +139,7 @@ def test_a_machine_that_disagrees_in_an_invariant_is_found() -> None:
     """It takes every event, and its relation is another one."""
     (link,) = specify(USED).links
     (other,) = specify(USED.replace("inside(p) := true", "inside(p) := inside(p)")).machines
-    found = [scope.tried(other, "enter").broken for scope in linked_scopes(link)]
+    found = [scope.tried(other, ("enter",)).broken for scope in linked_scopes(link)]
     assert found and None not in found
 
 

@@ -14,6 +14,10 @@ PATIENCE: Final = 4
 """So many times as long again has code under test on a busy machine, before it is said to hang."""
 
 
+MOST_S: Final = 1e9
+"""Longer limits are none: some thirty years, which a timer of the system still takes."""
+
+
 class OutOfTime(BaseException):
     """The time limit has passed. Not an Exception, so that the code under the limit does not catch it by mistake."""
 
@@ -21,12 +25,12 @@ class OutOfTime(BaseException):
 def limited(seconds: float | None, more: int = 0) -> AbstractContextManager[None]:
     """Raise `OutOfTime` in the block after `seconds`; where it is caught, again after as long, and at the end.
 
-    None is no limit. The block has up to `more` times as long again while this process has had less than half of
-    `seconds` of processor time: a machine that is busy, or was asleep, is no fault of the block.
+    None is no limit, nor is more than `MOST_S`. The block has up to `more` times as long again while this process has
+    had less than half of `seconds` of processor time: a machine that is busy, or was asleep, is no fault of the block.
 
     Signals reach the main thread only: in any other there is no limit. Where a limit is in force already, it stays.
     """
-    return _UNLIMITED if seconds is None else _ringing(seconds, more)
+    return _UNLIMITED if seconds is None or seconds > MOST_S else _ringing(seconds, more)
 
 
 _UNLIMITED: Final = nullcontext()

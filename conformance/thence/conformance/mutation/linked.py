@@ -1,13 +1,13 @@
 """A link's protocol and its machine: in explored scopes, and along random runs in larger workloads.
 
-All steps of the machine are remembered. A mutant of the machine differs in one transition: if it does the same in all
-steps in which that one was tried, the link to it is what it was, and nothing has to be followed again.
+All steps of the machine are remembered. A mutant of the machine differs in one transition, or a few: if they do the
+same in all steps in which they were tried, the link to it is what it was, and nothing has to be followed again.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -42,10 +42,10 @@ _Step: TypeAlias = tuple[State, Action, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A link to a mutant: the event that is not enabled in it, and whether its transition happened."""
+    """A link to a mutant: the event that is not enabled in it, and those of its changed transitions that happened."""
 
     broken: str | None
-    happened: bool
+    happened: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class LinkedScope:
     follow: LinkRun
     runs: tuple[tuple[_Step, ...], ...] = ()
 
-    def tried(self, machine: ir.Machine, changed: str) -> Tried:
-        """The link to a mutant of the machine that differs in the transition `changed`."""
+    def tried(self, machine: ir.Machine, changed: Collection[str]) -> Tried:
+        """The link to a mutant of the machine that differs in the transitions `changed`."""
         other = self.follow.with_machine(machine, changed)
         if self.follow.agrees_with(other, changed):
-            return Tried(None, other.took(changed))
+            return Tried(None, _taken(other, changed))
         other = self.follow.with_machine(machine, changed)
         among = describe(other.system.workload)
         if not self.runs:
@@ -74,7 +74,11 @@ class LinkedScope:
             refused = (number for number, run in enumerate(self.runs) if _followed(other, run) is not None)
             number = next(refused, None)
             broken = None if number is None else f"among {among}, random run {number}"
-        return Tried(broken, other.took(changed))
+        return Tried(broken, _taken(other, changed))
+
+
+def _taken(follow: LinkRun, transitions: Collection[str]) -> frozenset[str]:
+    return frozenset(name for name in transitions if follow.took(name))
 
 
 def linked_scopes(link: ir.Link) -> Iterator[LinkedScope]:

@@ -143,16 +143,16 @@ def _goals(session: ProofSession, machine: ir.Machine, name: str) -> tuple[Goal,
 
 
 def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine, options: Options = FAST) -> Fate:
-    """The fate of a mutant of the machine. Raises: CrossCheckError."""
-    changed = [
+    """The fate of a mutant of the machine, of which the transitions count. Raises: CrossCheckError."""
+    changed = tuple(
         transition.name
         for transition, before in zip(mutated.transitions, known.machine.transitions, strict=True)
         if transition != before
-    ]
-    assert len(changed) == 1, "a mutant differs in one transition"
+    )
+    assert changed, "a mutant differs in a transition"
     try:
         session = ProofSession(pool, options)
-        return _Trial(session, known, replace(mutated, prove=known.machine.prove), changed[0]).fate()
+        return _Trial(session, known, replace(known.machine, transitions=mutated.transitions), changed).fate()
     except Unsupported as reason:
         return Fate("undecided", str(reason))
 
@@ -160,38 +160,44 @@ def judge_machine(pool: SolverPool, known: MachineBaseline, mutated: ir.Machine,
 class _Trial:
     """One mutant, and the questions about it."""
 
-    def __init__(self, session: ProofSession, known: MachineBaseline, mutated: ir.Machine, changed: str) -> None:
+    def __init__(
+        self, session: ProofSession, known: MachineBaseline, mutated: ir.Machine, changed: tuple[str, ...]
+    ) -> None:
         self._session = session
         self._quick = session.within(QUICK_MS)
         self._known = known
         self._mutated = mutated
         self._changed = changed
         self._facts = [conjunct for conjunct in conjuncts(mutated) if conjunct.name in known.kept]
-        self._before = _action(known.machine, changed)
-        self._now = _action(mutated, changed)
         self._open: list[str] = []
-        self._happens = False
+        self._happened: set[str] = set()
 
     def fate(self) -> Fate:
         asked = [
             each.obligation
             for each in preservations(self._mutated, self._facts, self._facts)
-            if each.action is not None and each.action.name == self._changed and not each.obligation.by_frame
+            if each.action is not None and each.action.name in self._changed and not each.obligation.by_frame
         ]
-        if self._changed == "deliver" and ONCE in self._known.kept:
+        if "deliver" in self._changed and ONCE in self._known.kept:
             asked.append(delivered_once(self._mutated, self._facts))
         whole = None if not asked else _together(asked)
         if whole is not None and (broken := self._broken(whole, asked)) is not None:
             return Fate("killed", f"not provable: {broken}, a finite countermodel exists")
         proved = whole is None or self._proved(whole, self._quick)
-        (never,) = self._quick.discharge((impossible(self._mutated, self._now, self._facts),), look_for_models=False)
-        if never.proved:
-            return Fate("killed", f"vacuity: {self._changed} can never happen")
-        if self._equivalent():
-            where = "in every state that satisfies the invariants"
-            return Fate("equal", f"{self._changed} does the same {where}, or nothing: proved by Z3")
+        for name in self._changed:
+            never = impossible(self._mutated, _action(self._mutated, name), self._facts)
+            if self._proved(never, self._quick):
+                return Fate("killed", f"vacuity: {name} can never happen")
+        if all(self._equivalent(name) for name in self._changed):
+            return self._steps() or self._unlinked() or self._equal()
         found = None if proved else self._one_by_one(asked)
         return found or self._steps() or self._unlinked() or self._shown() or self._rest()
+
+    def _equal(self) -> Fate:
+        if self._open:
+            return Fate("undecided", self._open[0])
+        does = f"{' and '.join(self._changed)} {'does' if len(self._changed) == 1 else 'do'}"
+        return Fate("equal", f"{does} the same in every state that satisfies the invariants, or nothing: proved by Z3")
 
     def _rest(self) -> Fate:
         if self._open:
@@ -268,8 +274,9 @@ class _Trial:
         else:
             state, _ = waiting_for(self._session, self._mutated, transition)
             asked = starvation_obligations(self._mutated, state, self._facts)
-        own = transition == self._changed
-        return [each for each in asked if (own or each.name.startswith(f"{self._changed} ")) and not each.by_frame]
+        own = transition in self._changed
+        prefixes = tuple(f"{name} " for name in self._changed)
+        return [each for each in asked if (own or each.name.startswith(prefixes)) and not each.by_frame]
 
     def _unlinked(self) -> Fate | None:
         for scope in self._known.linked:
@@ -277,17 +284,16 @@ class _Trial:
             if tried.broken is not None:
                 link = scope.follow.link
                 return Fate("killed", f"link of {link.protocol.name}: an event is not enabled {tried.broken}")
-            self._happens = self._happens or tried.happened
+            self._happened |= tried.happened
         return None
 
     def _shown(self) -> Fate | None:
-        """What runs of the machine show, and whether the transition happens in one, if it is no event of a link."""
-        firing = f"{self._changed} happens"
-        also = {} if self._happens else {firing: Firing(self._changed)}
+        """What runs of the machine show, and whether the transitions happen in one, if they are no events of a link."""
+        also = {f"{name} happens": Firing(name) for name in self._changed if name not in self._happened}
         missing = _missing(self._session, self._mutated, self._known.shown, also)
         for name, gave_up in missing.items():
             if not gave_up:
-                what = "reachable" if name in _reachable(self._mutated) or name == firing else "expected to be refuted"
+                what = "reachable" if name in _reachable(self._mutated) or name in also else "expected to be refuted"
                 return Fate("killed", f"{what}: {name}: no run shows it any more")
         for name, gave_up in missing.items():
             if name in _reachable(self._mutated) and self._never(name):
@@ -301,24 +307,26 @@ class _Trial:
         assessment = prove_steps(self._session, self._mutated, (name,), members)[name]
         return assessment.verdict is Verdict.REFUTED
 
-    def _equivalent(self) -> bool:
+    def _equivalent(self, name: str) -> bool:
         """Whether the transition has the same effect in both, where the conjuncts are true and it is enabled in both,
         and no effect where it is enabled in one of them only.
 
         The conjuncts are true in every reachable state of the machine, so that the mutant, by induction over its runs,
-        reaches the same states, by the same steps, apart from steps that change nothing.
+        reaches the same states, by the same steps, apart from steps that change nothing. Statements about steps, and
+        links, see whether those can be taken.
         """
-        before, now, machine = self._before, self._now, self._known.machine
+        machine = self._known.machine
+        before, now = _action(machine, name), _action(self._mutated, name)
         goals: list[ir.Expr] = []
         by_name = {symbol.name: symbol for symbol in symbols(machine)}
         both, old_only = conj((before.guard, now.guard)), conj((before.guard, negation(now.guard)))
         new_only = conj((now.guard, negation(before.guard)))
-        for name in sorted(before.changed | now.changed):
-            symbol = by_name[name]
+        for changed in sorted(before.changed | now.changed):
+            symbol = by_name[changed]
             binders = tuple(
                 ir.Variable(f"at{place}", parameter.type) for place, parameter in enumerate(symbol.parameters)
             )
-            value = ir.Apply(symbol.result, name, tuple(local(binder) for binder in binders))
+            value = ir.Apply(symbol.result, changed, tuple(local(binder) for binder in binders))
             old, new = after(value, before), after(value, now)
             if old != new:
                 goals.append(implies(both, forall(binders, _same(old, new))))
@@ -327,11 +335,13 @@ class _Trial:
         hypotheses = (*machine.axioms, *(conjunct.formula for conjunct in self._facts))
         asked = [
             Obligation(
-                f"{self._changed} does the same, {number}", signature_of(machine), hypotheses,
+                f"{name} does the same, {number}", signature_of(machine), hypotheses,
                 ir.NamedFormula("the same", goal), before.parameters,
             )
             for number, goal in enumerate(goals)
         ]  # fmt: skip
+        if not asked:
+            return True
         if self._broken(_together(asked), asked) is not None:
             return False
         return self._proved(_together(asked), self._quick) or all(self._proved(one, self._session) for one in asked)

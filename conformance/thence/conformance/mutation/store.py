@@ -19,7 +19,7 @@ from typing import Any, Final
 from thence.conformance.mutation.fate import Fate
 from thence.conformance.mutation.mutants import Mutant, SubjectKind
 
-JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "3", "machine": "3", "implementation": "3"}
+JUDGES: Final[dict[SubjectKind, str]] = {"protocol": "4", "machine": "4", "implementation": "3"}
 """Changes when mutants are judged otherwise, so that earlier fates do not count."""
 
 

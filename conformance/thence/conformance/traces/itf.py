@@ -49,14 +49,14 @@ def read_itf(value: Mapping[str, Any]) -> tuple[int, dict[str, Any], list[dict[s
             found.append(event)
         before = event
     numbers = [number for event in found for number in _processes(event)]
-    if not numbers:
-        raise LogError("no state has an event with a process")
     meta = value.get("#meta")
     stated = meta if isinstance(meta, Mapping) else {}
     if fault := fault_of_conditions(stated):
         raise LogError(". ".join(fault))
     conditions = {name: stated[name] for name in CONDITIONS if name in stated}
     declared = stated.get("processes")
+    if not numbers and type(declared) is not int:
+        raise LogError("no state has an event with a process")
     return declared if type(declared) is int else max(numbers) + 1, conditions, found
 
 

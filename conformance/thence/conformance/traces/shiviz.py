@@ -32,6 +32,7 @@ _OURS = re.compile(
     rf"^(?:send (?P<sent>{_NAME}) to \[(?P<to>[^\]]*)\]|receive (?P<got>{_NAME}) from (?P<sender>\S+)"
     rf"|deliver (?P<had>{_NAME})|input (?P<input>\w+) (?P<arguments>\[[^\]]*\]))$"
 )
+_PARTS = re.compile(r"([^0-9]*)([0-9]*)")
 _HOST = re.compile(r"[^\s,\[\]{}\"]+")
 
 
@@ -57,7 +58,8 @@ def read_shiviz(text: str) -> Trace:
         raise LogError("there is no event in it")
     _check_clocks(entries)
     header: dict[str, Any] = {"source": "ShiViz"}
-    hosts = sorted({entry.host for entry in entries} | {host for entry in entries for host in entry.clock})
+    named = {entry.host for entry in entries} | {host for entry in entries for host in entry.clock}
+    hosts = sorted(named, key=_place)
     recording = Recording(hosts)
     if all(_OURS.match(entry.text) for entry in entries):
         for entry in entries:
@@ -71,15 +73,17 @@ def read_shiviz(text: str) -> Trace:
 def write_shiviz(execution: Execution) -> str:
     """The log, with a clock that counts events. Arrivals take the sender's clock over; without them, deliveries do.
 
-    Hosts have the names of the processes, or numbers, where a name cannot be that of a host.
+    Hosts have the names of the processes, or numbers, where a name cannot be that of a host, or where the names would
+    be read in another order. The first clock has all of them, so that as many processes are read.
     """
     arrivals = {(event.process, event.message) for event in execution.events if isinstance(event, Receive)}
     names = [execution.name_of(process) for process in range(execution.processes)]
-    if not all(map(_HOST.fullmatch, names)) or not all(map(str.isprintable, names)):
+    fit = all(map(_HOST.fullmatch, names)) and all(map(str.isprintable, names))
+    if not fit or names != sorted(names, key=_place):
         names = [f"p{process}" for process in range(execution.processes)]
     clocks: list[dict[int, int]] = [{} for _ in names]
     sent: dict[str, dict[int, int]] = {}
-    lines = []
+    lines: list[str] = []
     for event in execution.events:
         clock = clocks[event.process]
         clock[event.process] = clock.get(event.process, 0) + 1
@@ -96,9 +100,16 @@ def write_shiviz(execution: Execution) -> str:
                     _merge(clock, sent[message])
             case Input(_, name, arguments):
                 text = f"input {name} {json.dumps(arguments)}"
-        shown = {names[process]: count for process, count in sorted(clock.items())}
+        told = clock if lines else {process: clock.get(process, 0) for process in range(execution.processes)}
+        shown = {names[process]: count for process, count in sorted(told.items())}
         lines += [f"{names[event.process]} {json.dumps(shown)}", text]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _place(host: str) -> tuple[list[tuple[str, int, str]], str]:
+    """By which hosts are numbered: p2 comes before p10."""
+    parts = [(word, digits.lstrip("0")) for word, digits in _PARTS.findall(host)]
+    return [(word, len(digits), digits) for word, digits in parts], host
 
 
 def _merge(clock: dict[int, int], other: dict[int, int]) -> None:

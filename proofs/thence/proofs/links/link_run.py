@@ -6,7 +6,7 @@ execution from elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -163,25 +163,25 @@ class LinkRun:
         taken = (after for (_, name, _), after in self._steps.items() if name == transition)
         return any(not isinstance(after, Refusal) for after in taken)
 
-    def with_machine(self, machine: ir.Machine, changed: str) -> LinkRun:
-        """The same link to a machine that differs in the transition `changed` only.
+    def with_machine(self, machine: ir.Machine, changed: Collection[str]) -> LinkRun:
+        """The same link to a machine that differs in the transitions `changed` only.
 
         The known steps of the other transitions are taken over.
         """
         other = LinkRun(replace(self.link, machine=machine), self.system)
-        if changed not in self.link.internal:
-            other._steps = {key: after for key, after in self._steps.items() if key[1] != changed}
+        if not any(name in self.link.internal for name in changed):
+            other._steps = {key: after for key, after in self._steps.items() if key[1] not in changed}
         return other
 
-    def agrees_with(self, other: LinkRun, changed: str) -> bool:
+    def agrees_with(self, other: LinkRun, changed: Collection[str]) -> bool:
         """Whether the machine of `other`, which differs in `changed` only, takes all steps that were tried here alike.
 
         Then each run followed here is followed there in the same way.
         """
-        if changed in self.link.internal:
+        if any(name in self.link.internal for name in changed):
             return False
         for (state, transition, arguments), after in self._steps.items():
-            if transition == changed:
+            if transition in changed:
                 there = other._machine_step(state, transition, arguments)
                 refused = isinstance(after, Refusal), isinstance(there, Refusal)
                 if not (all(refused) or after == there):

@@ -9,6 +9,7 @@ from typing import Annotated, Optional, TypeAlias
 
 import typer
 
+from thence.api.proving import timeout_ms
 from thence.api.targets import Choice, Target, targets
 from thence.cli.options import File, Json, ScopeName, Seed, Sends, Verbose
 from thence.cli.output import BadInput, Output, exit_incomplete
@@ -101,7 +102,7 @@ def _searched(session: Session, request: BmcRequest) -> Output:
         for machine, subject, expects in machines:
             results += _of_machine(session, machine, subject, expects, request)
         for case in cases:
-            some, interrupted = protocol_results(case, request.depth, round(request.timeout_s * 1000), _report(session))
+            some, interrupted = protocol_results(case, request.depth, timeout_ms(request.timeout_s), _report(session))
             results += some
             if interrupted:
                 raise KeyboardInterrupt
@@ -191,7 +192,7 @@ def _of_machine(
     session: Session, machine: ir.Machine, subject: str, expects: tuple[ir.Expectation, ...], request: BmcRequest
 ) -> tuple[Result, ...]:
     reach = Reach(request.depth, request.processes or 3, request.messages or 3)
-    options = Options(timeout_ms=round(request.timeout_s * 1000), seed=request.seed)
+    options = Options(timeout_ms=timeout_ms(request.timeout_s), seed=request.seed)
     session.status(f"{subject}: within {counted(request.depth, 'step')}")
     return tuple(machine_results(machine, subject, expects, request.properties, reach, options))
 

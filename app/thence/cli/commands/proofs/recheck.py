@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from thence.api.closed_sets import facts_of, results_of, text_of
+from thence.api.proving import timeout_ms
 from thence.cli.certificates import certificate_status, installed_checker
 from thence.cli.options import Json, Verbose
 from thence.cli.output import AS_EXPECTED, REFUTED, UNKNOWN, BadInput, Output
@@ -49,9 +50,13 @@ def recheck(
     json: Json = False,
 ) -> None:
     """Checks a certificate: 0 confirmed, 1 it is not what it says, 2 it is no certificate, 3 not all confirmed."""
-    options = Options(timeout_ms=round(timeout * 1000), workers=jobs)
     thoroughness = Thoroughness(proofs, rederive)
-    run_command("recheck", json, lambda session: _limited(session, directory, options, thoroughness, limit), verbose)
+
+    def body(session: Session) -> Output:
+        options = Options(timeout_ms=timeout_ms(timeout), workers=jobs)
+        return _limited(session, directory, options, thoroughness, limit)
+
+    run_command("recheck", json, body, verbose)
 
 
 def _limited(session: Session, directory: str, options: Options, thoroughness: Thoroughness, limit_s: float) -> Output:
