@@ -128,3 +128,22 @@ def test_what_an_honest_node_says_is_determined(specify: Specify) -> None:
     assert "forall n, b, v, v2. honest(n) and voted(n, b, v) and voted(n, b, v2) implies v = v2" in found
     assert all("honest(n)" in each or "fast(b)" in each for each in found)
     assert not any("honest(n)" in each and "voted(n2" in each and "voted(n," not in each for each in found)
+
+
+def test_a_mark_without_a_value_excludes_all_values_below(specify: Specify) -> None:
+    """Only below: that all other elements are lost, whichever they are, nothing suggests."""
+    free = FAST.replace("  relation decided", "  relation free(b: ballot)\n  relation decided").replace(
+        "  transition vote", "  transition open(b: ballot):\n    free(b) := true\n  transition vote"
+    )
+    found = shown(excluded(specify(free).machines[0]))
+    gone = "(exists n. not voted(n, b2, v) and left(n, b2))"
+    assert f"forall b, b2, v. free(b) and b2 < b and fast(b2) implies {gone}" in found
+    found = shown(excluded(specify(free.replace("ballot ordered", "ballot")).machines[0]))
+    assert found and not any("free(b)" in each for each in found)
+
+
+def test_who_has_helped_and_marks_something_else_knows_that_it_is_lost(specify: Specify) -> None:
+    found = shown(excluded(specify(FAST).machines[0]))
+    gone = "(exists n_1. not voted(n_1, b2, v2) and left(n_1, b2))"
+    helped = "voted(n, b, v) and voted(n, b2, v2) and b2 < b and fast(b2)"
+    assert f"forall n, b, v, b2, v2. {helped} implies v = v2 or {gone}" in found
