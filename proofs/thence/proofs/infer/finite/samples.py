@@ -79,7 +79,8 @@ class _Step:
 class Sampler:
     """Random runs of one machine in one universe; each call of `more` adds states.
 
-    Walks begin more often at states that show something new: a row (see NOTE(rows)) that no sample has.
+    Walks begin more often at states that show something new: a row (see NOTE(rows)) that no sample has. Where a step
+    leads is computed once: where there are few states, most steps of walks are known.
 
     Raises: Unsupported where a guard has no meaning in a finite universe.
     """
@@ -100,6 +101,8 @@ class Sampler:
         self.samples = Samples(whole)
         self._steps = [_possible(action) for action in actions(machine)]
         self._known: dict[object, int] = {}
+        self._possible: dict[int, list[tuple[Action, list[tuple[int, ...]]]]] = {}
+        self._led: dict[tuple[int, str, tuple[int, ...]], int] = {}
         self._visits: list[int] = []
         self._fired = {step.action.name: 1 for step in self._steps}
         self._axioms = compiled(conj(axiom.body for axiom in machine.axioms), ())
@@ -148,18 +151,25 @@ class Sampler:
     def _onward(self, at: int) -> int | None:
         """A state after one step, a new one where a few tries find one; None where no step is possible."""
         state, found = self.samples.states[at], None
-        choices = [(each, enabled) for each in self._steps if (enabled := value_in(each.enabled, state))]
-        weights = [self._fired[each.action.name] ** -0.5 for each, _ in choices]
+        if at not in self._possible:
+            every = ((each.action, value_in(each.enabled, state)) for each in self._steps)
+            self._possible[at] = [(action, enabled) for action, enabled in every if enabled]
+        choices = self._possible[at]
+        weights = [self._fired[action.name] ** -0.5 for action, _ in choices]
         for _ in range(TRIES if choices else 0):
-            ((chosen, possible),) = self._chance.choices(choices, weights)
-            arguments: tuple[int, ...] = self._chance.choice(possible)
+            ((action, possible),) = self._chance.choices(choices, weights)
+            arguments = self._chance.choice(possible)
+            if (known := self._led.get((at, action.name, arguments))) is not None:
+                found = known
+                continue
             try:
-                after = step(chosen.action, arguments, state)
+                after = step(action, arguments, state)
             except Unsupported:
                 return None
-            found, new = self._add(after, (at, chosen.action, arguments))
+            found, new = self._add(after, (at, action, arguments))
+            self._led[at, action.name, arguments] = found
             if new:
-                self._fired[chosen.action.name] += 1
+                self._fired[action.name] += 1
                 break
         return found
 
