@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort
+from thence.proofs.infer.candidates.vocabulary import Template
 from thence.proofs.logic.compiled import Compiled, compiled, compiled_choices, value_in
 from thence.proofs.logic.formula import Unsupported, conj, equal, free_locals, negation
 from thence.proofs.logic.structure import Structure, Table, Value, elements, tuples
@@ -80,7 +81,8 @@ class Sampler:
     """Random runs of one machine in one universe; each call of `more` adds states.
 
     Walks begin more often at states that show something new: a row (see NOTE(rows)) that no sample has. Where a step
-    leads is computed once: where there are few states, most steps of walks are known.
+    leads is computed once: where there are few states, most steps of walks are known. `shown` has the rows of all
+    samples.
 
     Raises: Unsupported where a guard has no meaning in a finite universe.
     """
@@ -91,9 +93,10 @@ class Sampler:
         machine: ir.Machine,
         universe: Mapping[str, int],
         seed: int,
-        shows: Sequence[Compiled] = (),
+        shows: Mapping[Template, Compiled] | None = None,
     ) -> None:
-        self._shows = [(function, set[int]()) for function in shows]
+        self.shown = {template: set[int]() for template in shows or {}}
+        self._shows = list(zip((shows or {}).values(), self.shown.values(), strict=True))
         self._novel: list[int] = []
         self._machine = machine
         self._chance = random.Random(seed)

@@ -97,16 +97,24 @@ class Proposals:
         new = self.learnt[self.learnt_by[variables - 1] :]
         if variables >= MANY - self.vocabulary.is_cut and self.learnt_by[variables - 1] == 0:
             new = [*self.learnt[: self.first : THINNED], *self.learnt[self.first :]]
-        shown: list[set[int]] = [set() for _ in level]
-        for state in new:
+        of_samples = [self._shown_by_samples(rows) if self.learnt_by[variables - 1] == 0 else None for rows in level]
+        shown = [set[int]() if each is None else each for each in of_samples]
+        for number, state in enumerate(new):
             shared: Shared = {}
-            for rows, own in zip(level, shown, strict=True):
+            for rows, own, before in zip(level, shown, of_samples, strict=True):
                 self.budget.check()
-                own |= rows.shown_in(state, shared)
+                if before is None or number >= self.first:
+                    own |= rows.shown_in(state, shared)
         for rows, own in zip(level, shown, strict=True):
             rows.learn(own)
         self.learnt_by[variables - 1] = len(self.learnt)
         return level
+
+    def _shown_by_samples(self, rows: Rows) -> set[int] | None:
+        """What all samples show of a template, if random runs have looked at it."""
+        if not self.samplers or any(rows.template not in each.shown for each in self.samplers):
+            return None
+        return set[int]().union(*(each.shown[rows.template] for each in self.samplers))
 
     def are_few(self, variables: int) -> bool:
         """Whether the templates with so many variables have few atoms."""
