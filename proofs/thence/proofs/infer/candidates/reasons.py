@@ -120,21 +120,21 @@ def _from_sources(part: ir.Expr, machine: ir.Machine) -> Iterator[ir.Expr]:
 def sources(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Apply]:
     """Relations that are true of its arguments whenever this one is, unless it is true at first: all that makes it true
     needs them, and nothing makes them false."""
-    if _only_grows(needed.symbol, machine):
+    if only_grows(needed.symbol, machine):
         first, *others = [each.known() for each in _makers(needed, machine)]
         for part in first:
             is_shared = all(part in other for other in others)
-            if is_shared and isinstance(part, ir.Apply) and _only_grows(part.symbol, machine):
+            if is_shared and isinstance(part, ir.Apply) and only_grows(part.symbol, machine):
                 yield part
 
 
-def _only_grows(relation: str, machine: ir.Machine) -> bool:
+def only_grows(relation: str, machine: ir.Machine) -> bool:
     """Whether transitions change a relation, and no one makes it false."""
     updates = [update for action in actions(machine) for update in action.updates if update.symbol == relation]
-    return bool(updates) and all(_added(update) for update in updates)
+    return bool(updates) and all(added(update) for update in updates)
 
 
-def _added(update: ir.Update) -> tuple[ir.Expr, ...]:
+def added(update: ir.Update) -> tuple[ir.Expr, ...]:
     """Where an update makes a relation true, and leaves it as it is elsewhere; nothing where it does something else."""
     if update.value == TRUE:
         return (TRUE,)
@@ -466,7 +466,7 @@ def _makers(needed: ir.Apply, machine: ir.Machine) -> Iterator[_Maker]:
             if update.symbol != needed.symbol:
                 continue
             own = {parameter.name for parameter in action.parameters}
-            for condition in _added(update):
+            for condition in added(update):
                 # a binder stands for everybody, unless a condition says for whom
                 names = own if condition == TRUE else own | {each.name for each in update.binders}
                 pairs = zip(update.arguments, needed.arguments, strict=True)

@@ -10,7 +10,15 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
 from thence.proofs.infer.candidates.clauses import Clause
 from thence.proofs.infer.candidates.orders import is_ordered
-from thence.proofs.infer.candidates.reasons import closed_to, denied, lost_where, settled, sources
+from thence.proofs.infer.candidates.reasons import (
+    added,
+    closed_to,
+    denied,
+    lost_where,
+    only_grows,
+    settled,
+    sources,
+)
 from thence.proofs.infer.candidates.vocabulary import nameless, variables_of
 from thence.proofs.logic.formula import (
     FALSE,
@@ -158,6 +166,29 @@ def told(machine: ir.Machine) -> Iterator[Clause]:
                     yield Clause(variables, ((heard, False), (said, True)), apart=False)
 
 
+def done_together(machine: ir.Machine) -> Iterator[Clause]:
+    """That what a transition marks, it does not mark alone: `voted(n, b, v) and c < b implies left(n, c)`, where each
+    vote in b says `forall c: left(n, c) := left(n, c) or c < b`. For all values of the variables.
+
+    Only what is never taken back. Messages and numbers are not spoken of, as in `seen`.
+    """
+    found: dict[ir.Expr, Clause] = {}
+    for action in actions(machine):
+        for mark, other in permutations(action.updates, 2):
+            if mark.value != TRUE or mark.binders or not (only_grows(mark.symbol, machine) and added(other)):
+                continue
+            marked = ir.Apply(BOOL, mark.symbol, mark.arguments)
+            done = ir.Apply(BOOL, other.symbol, other.arguments)
+            known = {*free_locals(marked), *(each.name for each in other.binders)}
+            for condition in added(other) if only_grows(other.symbol, machine) else ():
+                said = [*(() if condition == TRUE else operands(condition, "and")), negation(done)]
+                free = {name for each in said for name in free_locals(each)}
+                if free <= known and len(free | free_locals(marked).keys()) >= TOLD_OVER:
+                    for clause in _clauses(marked, said):
+                        found.setdefault(nameless(clause.formula), clause)
+    return iter(found.values())
+
+
 def excluded(machine: ir.Machine) -> Iterator[Clause]:
     """That what is marked excludes whatever else could be: `proposed(b, v) and c < b` implies `v = w`, or that w is
     lost in c. All relations that transitions change may be the mark.
@@ -207,8 +238,9 @@ def _placings(
             (ir.Comparison(BOOL, "<", local(other), each), False) if is_order else (equal(each, local(other)), True)
             for each in own
         ]
-        others = [(local(other), each) for each in told_apart] or [(local(other), None)]
-        choices.append([*((each, None) for each in own), *others])
+        choices.append([*((each, None) for each in own), *((local(other), each) for each in told_apart)])
+        if not own:
+            choices[-1].append((local(other), None))
     for chosen in product(*choices):
         apart = tuple(each for _, each in chosen if each is not None)
         is_any = any(each is None and value in new_values for value, each in chosen)

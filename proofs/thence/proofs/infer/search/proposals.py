@@ -14,6 +14,7 @@ from thence.proofs.infer.candidates.rows import Denial, Rows, Shared, rows_of
 from thence.proofs.infer.candidates.shapes import (
     determined,
     determined_of,
+    done_together,
     excluded,
     excluding,
     including,
@@ -74,7 +75,8 @@ class Proposals:
         ordered = self.vocabulary.ordered
         including_ = including(self.vocabulary.symbols, ordered, own[1])
         machine, unique = self.machine, list(determined(*own))
-        of_text = *seen(machine), *spreading(machine), *told(machine), *excluded(machine)
+        suggested = (seen, spreading, told, done_together, excluded)
+        of_text = [clause for each in suggested for clause in each(machine)]
         stated = (*unique, *determined_of(machine, unique), *excluding(*own), *including_, *of_text)
         # late states refute more
         latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]
