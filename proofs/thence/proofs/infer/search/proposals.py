@@ -38,7 +38,8 @@ FEW_ATOMS = 500
 """The templates with so many variables are few if they have at most so many atoms together."""
 
 FIRST = 700
-"""Number of samples of each universe from which the templates learn at first."""
+"""Number of samples of each universe from which the templates learn at first; small ones, which random runs have looked
+at already, learn from all."""
 
 MANY = 4
 THINNED = 5
