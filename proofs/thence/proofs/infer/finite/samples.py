@@ -31,6 +31,9 @@ SAMPLED: tuple[Mapping[str, int], ...] = (
 )
 """The universes of random runs. Sorts of the machine's own get as many elements as there are messages."""
 
+FIRST = 700
+"""Number of samples of each universe from which templates learn at first."""
+
 FEW_STATES = 150
 """Samples of each universe with more elements of one sort than of others."""
 
@@ -81,8 +84,8 @@ class Sampler:
     """Random runs of one machine in one universe; each call of `more` adds states.
 
     Walks begin more often at states that show something new: a row (see NOTE(rows)) that no sample has. Where a step
-    leads is computed once: where there are few states, most steps of walks are known. `shown` has the rows of all
-    samples.
+    leads is computed once: where there are few states, most steps of walks are known. `shown` has the rows of the
+    first ones.
 
     Raises: Unsupported where a guard has no meaning in a finite universe.
     """
@@ -96,7 +99,10 @@ class Sampler:
         shows: Mapping[Template, Compiled] | None = None,
     ) -> None:
         self.shown = {template: set[int]() for template in shows or {}}
-        self._shows = list(zip((shows or {}).values(), self.shown.values(), strict=True))
+        functions = (shows or {}).values()
+        self._shows = [
+            (function, set[int](), first) for function, first in zip(functions, self.shown.values(), strict=True)
+        ]
         self._novel: list[int] = []
         self._machine = machine
         self._chance = random.Random(seed)
@@ -194,18 +200,20 @@ class Sampler:
         self.samples.states.append(state)
         self.samples.origins.append(origin)
         self._visits.append(0)
-        if self._is_novel(state):
+        if self._is_novel(state, number):
             self._novel.append(number)
         return number, True
 
-    def _is_novel(self, state: Structure) -> bool:
+    def _is_novel(self, state: Structure, number: int) -> bool:
         """Whether the state shows something that no sample before it shows."""
         novel = False
         shared: dict[str, object] = {}
-        for function, known in self._shows:
+        for function, known, first in self._shows:
             rows = {row for _, row in function(state.universe, state.tables, shared)}
             novel = novel or not rows <= known
             known |= rows
+            if number < FIRST:
+                first |= rows
         return novel
 
     def _start(self, stop: Callable[[], bool]) -> Structure | None:

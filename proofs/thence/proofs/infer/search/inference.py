@@ -81,7 +81,7 @@ REST_SHARE = 0.375
 
 NEAR_SHARE = 0.125
 """Share of the time limit that the first attempt still has, whenever nothing is open in small universes; but no more
-than `LONG_SHARE` in all, unless its vocabulary is that of the second one and more."""
+than `LONG_SHARE` in all."""
 
 SHOTS = 0.25
 """Share of the time limit that random runs may take."""
@@ -339,7 +339,7 @@ class _Search:
             if stuck is not None:
                 return self._stuck(stuck)
             search.widen(finite)
-        return self._closed(search, reasons=reasons)
+        return self._closed(search)
 
     def _begin(self, search: Strengthening, *, reasons: bool) -> None:
         """Starts with what an earlier search kept, if there is one; all of it is checked again."""
@@ -390,8 +390,9 @@ class _Search:
         if self._strengthening is not None:
             clauses = {**self._strengthening.base, **self._strengthening.wanted}
             conjuncts = tuple(Found(each) for each in self._named(clauses))
-            if (left := self._strengthening.open_now()) is not None:
-                text = self._open_text(*left)[1]
+            with suppress(Unsupported):
+                if (left := self._strengthening.open_now()) is not None:
+                    text = self._open_text(*left)[1]
         return Inference(self._machine, (), conjuncts, reason=reason, text=text)
 
     def _goals(self) -> list[Goal]:
@@ -451,15 +452,14 @@ class _Search:
 
     # --- any universe --------------------------------------------------------------------------
 
-    def _closed(self, search: Strengthening, *, reasons: bool) -> Inference:
+    def _closed(self, search: Strengthening) -> Inference:
         """Closes the goals in the small universe, then asks a solver about any universe, until both agree."""
         while True:
             stuck = search.close()
             if stuck is not None:
                 return self._stuck(stuck)
             if self._part is not None:  # it may be near its end
-                most = 1.0 if reasons else LONG_SHARE
-                self._part.lengthen(NEAR_SHARE * self._limits.seconds, most * self._limits.seconds)
+                self._part.lengthen(NEAR_SHARE * self._limits.seconds, LONG_SHARE * self._limits.seconds)
             chosen = self._plain(search, search.fewest())
             self._note(f"a solver is asked about any universe, with {len(chosen)} conjuncts")
             failed = self._failed(chosen, HASTY_MS)

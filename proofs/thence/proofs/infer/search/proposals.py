@@ -23,7 +23,7 @@ from thence.proofs.infer.candidates.shapes import (
     told,
 )
 from thence.proofs.infer.candidates.vocabulary import Vocabulary, sorts_of, templates
-from thence.proofs.infer.finite.samples import Sampler
+from thence.proofs.infer.finite.samples import FIRST, Sampler
 from thence.proofs.logic.compiled import Compiled, compiled_denial, value_in
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.transitions import actions
@@ -36,10 +36,6 @@ SHORT_ATOMS = 80
 
 FEW_ATOMS = 500
 """The templates with so many variables are few if they have at most so many atoms together."""
-
-FIRST = 700
-"""Number of samples of each universe from which the templates learn at first; small ones, which random runs have looked
-at already, learn from all."""
 
 MANY = 4
 THINNED = 5
@@ -114,7 +110,7 @@ class Proposals:
         return level
 
     def _shown_by_samples(self, rows: Rows) -> set[int] | None:
-        """What all samples show of a template, if random runs have looked at it."""
+        """What the first samples show of a template, if random runs have looked at it."""
         if not self.samplers or any(rows.template not in each.shown for each in self.samplers):
             return None
         return set[int]().union(*(each.shown[rows.template] for each in self.samplers))
