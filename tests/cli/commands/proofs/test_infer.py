@@ -212,6 +212,26 @@ def test_what_holds_for_nothing_is_not_proved(thence: Thence, tmp_path: Path) ->
     assert thence("infer", "m.thence").code == 0
 
 
+STUCK = """\
+machine even:
+  delivery off
+  function twice(): nat
+  transition grow():
+    twice() := twice() + 2
+  invariant never_7: twice() != 7
+"""
+
+
+def test_where_a_search_is_stuck_it_shows_the_step(thence: Thence, tmp_path: Path, cache: Path) -> None:
+    """That a number is even cannot be said. What is shown is what is to be excluded."""
+    (tmp_path / "m.thence").write_text(STUCK)
+    ran = thence("infer", "m.thence")
+    assert ran.code == 3 and "what none of this excludes:" in ran.out and "--ask" in ran.out
+    assert "before: twice = 5" in ran.out and "after:  twice = 7" in ran.out
+    (machine,) = thence("infer", "m.thence", "--json").object["machines"]
+    assert machine["verdict"] == "unknown" and "grow does not keep it" in machine["text"]
+
+
 def test_nothing_to_prove_is_no_proof(thence: Thence, tmp_path: Path) -> None:
     (tmp_path / "m.thence").write_text(NOTHING_HAPPENS.replace("    require done(n)\n", ""))
     hidden = thence("infer", "m.thence", "--hide", "all")

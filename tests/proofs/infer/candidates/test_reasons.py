@@ -259,3 +259,43 @@ def test_what_is_not_told_is_not_left_out() -> None:
 
 def begun_before(subject: ir.Machine) -> ir.Symbol:
     return next(each for each in symbols(subject) if each.name == "before")
+
+
+ROUNDS = """
+machine rounds:
+  delivery off
+  sort node, quorum, value
+  sort round ordered
+  constant relation member(n: node, q: quorum)
+  function round_of(n: node): round
+  relation voted(n: node, r: round, v: value)
+  relation decided(v: value)
+  transition advance(n: node, r: round):
+    require round_of(n) < r
+    round_of(n) := r
+  transition vote(n: node, r: round, v: value):
+    require round_of(n) = r
+    voted(n, r, v) := true
+  transition decide(v: value, r: round, q: quorum):
+    require forall n. member(n, q) implies voted(n, r, v)
+    decided(v) := true
+  invariant agreement: forall v, w. decided(v) and decided(w) implies v = w
+"""
+
+
+def test_who_has_left_a_round_does_nothing_in_it_any_more(specify: Callable[[str], ir.Specification]) -> None:
+    """Of a function that only rises. What is done in some round is looked at in each round, too."""
+    left = "forall q. exists n. member(n, q) and not voted(n, r, v) and r < round_of(n)"
+    somewhere = "exists r, q. forall n. member(n, q) implies voted(n, r, v)"
+
+    def found(text: str) -> set[str]:
+        (own,) = specify(text).machines
+        return {show_expression(each) for action in actions(own) for each in reasons_of(action, own)}
+
+    assert {left, somewhere, left.replace("forall q", "forall r, q")} <= found(ROUNDS)
+    reset = "  transition reset(n: node, r: round):\n    round_of(n) := r\n"
+    for falls in (
+        ROUNDS.replace("require round_of(n) < r", "require r < round_of(n)"),
+        ROUNDS.replace("  transition vote", f"{reset}  transition vote"),
+    ):
+        assert somewhere in found(falls) and not any("member" in each and "< round_of" in each for each in found(falls))

@@ -12,7 +12,7 @@ from thence.dsl import ir
 from thence.dsl.write.show import show_expression
 from thence.proofs.infer.candidates.clauses import Clause
 from thence.proofs.infer.candidates.rows import rows_of
-from thence.proofs.infer.candidates.shapes import determined, determined_of, excluded, told
+from thence.proofs.infer.candidates.shapes import determined, determined_of, done_together, excluded, told
 from thence.proofs.infer.candidates.vocabulary import sorts_of, templates, vocabulary_of
 from thence.proofs.logic.structure import evaluate
 from thence.proofs.machine.transitions import symbols
@@ -128,3 +128,54 @@ def test_what_an_honest_node_says_is_determined(specify: Specify) -> None:
     assert "forall n, b, v, v2. honest(n) and voted(n, b, v) and voted(n, b, v2) implies v = v2" in found
     assert all("honest(n)" in each or "fast(b)" in each for each in found)
     assert not any("honest(n)" in each and "voted(n2" in each and "voted(n," not in each for each in found)
+
+
+def test_a_mark_without_a_value_excludes_all_values_below(specify: Specify) -> None:
+    """Only below: that all other elements are lost, whichever they are, nothing suggests."""
+    free = FAST.replace("  relation decided", "  relation free(b: ballot)\n  relation decided").replace(
+        "  transition vote", "  transition open(b: ballot):\n    free(b) := true\n  transition vote"
+    )
+    found = shown(excluded(specify(free).machines[0]))
+    gone = "(exists n. not voted(n, b2, v) and left(n, b2))"
+    assert f"forall b, b2, v. free(b) and b2 < b and fast(b2) implies {gone}" in found
+    found = shown(excluded(specify(free.replace("ballot ordered", "ballot")).machines[0]))
+    assert found and not any("free(b)" in each for each in found)
+
+
+def test_who_has_helped_and_marks_something_else_knows_that_it_is_lost(specify: Specify) -> None:
+    found = shown(excluded(specify(FAST).machines[0]))
+    gone = "(exists n_1. not voted(n_1, b2, v2) and left(n_1, b2))"
+    helped = "voted(n, b, v) and voted(n, b2, v2) and b2 < b and fast(b2)"
+    assert f"forall n, b, v, b2, v2. {helped} implies v = v2 or {gone}" in found
+
+
+TOGETHER = """
+machine together:
+  delivery off
+  sort node, value
+  sort ballot ordered
+  relation left(n: node, b: ballot)
+  relation busy(n: node)
+  relation voted(n: node, b: ballot, v: value)
+  transition vote(n: node, b: ballot, v: value):
+    require not left(n, b)
+    voted(n, b, v) := true
+    busy(n) := true
+    forall c: left(n, c) := left(n, c) or c < b
+  transition rest(n: node):
+    busy(n) := false
+  invariant closed: forall n, b, c, v. voted(n, b, v) and c < b implies left(n, c)
+"""
+
+
+def test_what_is_marked_is_not_marked_alone(specify: Specify) -> None:
+    """It is inductive by itself. What is taken back is not spoken of, nor what takes two variables only."""
+    read = specify(TOGETHER)
+    assert shown(done_together(read.machines[0])) == {"forall n, b, v, c. voted(n, b, v) and c < b implies left(n, c)"}
+    assert [each.verdict for each in prove_specification(read) if each.name == "closed"] == [Verdict.PROVED]
+    for other in (
+        TOGETHER.replace("busy(n) := false", "busy(n) := false\n    forall b: left(n, b) := false"),
+        TOGETHER.replace("busy(n) := false", "busy(n) := false\n    forall b, v: voted(n, b, v) := false"),
+        TOGETHER.replace("left(n, c) or c < b", "c < b"),
+    ):
+        assert not list(done_together(specify(other).machines[0]))

@@ -275,6 +275,9 @@ def _lines(found: Inference, verbosity: int) -> str:
         lines.append(f"  {line_of(conjunct.formula)}")
         if verbosity:
             lines += _without(conjunct.without)
+    if found.text:
+        lines += ["what none of this excludes:", *(f"  {line}" for line in found.text.splitlines())]
+        lines.append("an invariant that is false in this state is missing; --ask shows clauses that may be it")
     return "\n".join(lines)
 
 
@@ -339,6 +342,7 @@ def _json(found: Inference) -> Mapping[str, Any]:
         "goals": list(found.goals),
         "verdict": "refuted" if refuted else "proved" if found.proved else "unknown",
         "reason": found.reason,
+        "text": found.text,
         "seconds": round(found.seconds, 3),
         "processor_seconds": round(found.processor_seconds, 3),
         "resumed": dict(found.facts),

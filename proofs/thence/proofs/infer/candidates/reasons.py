@@ -76,12 +76,14 @@ def _causes(action: Action, machine: ir.Machine, *, few: bool) -> Iterator[ir.Ex
 
     Whatever the transition marks, `decided(v)`, it marks for a reason, `exists q. ...`. Where the guards speak of q
     alone, this says that there is such a q at all, if that can change: `exists q. forall n. member(n, q) implies
-    ready(n)`. Only a `few` are of parameters that the effect does not show: these are the likely ones.
+    ready(n)`. Of all that is needed of a quorum in some round, it hides both. Only a `few` are of parameters that the
+    effect does not show: these are the likely ones.
     """
     parts = [part for guard in action.guards for part in split(guard.body)]
     written = {name for update in action.updates for part in _written(update) for name in free_locals(part)}
     changed = _changed(machine)
     positive = [part for part in parts if not isinstance(part, ir.Not)]
+    yield from (exists(hidden, part) for part, hidden, _ in _needs(action, ()) if len(hidden) > 1)
     for chosen in (*((part,) for part in positive), *combinations(positive, 2)):
         body = conj(chosen)
         used = [each for each in action.parameters if each.name in free_locals(body)]
@@ -118,21 +120,21 @@ def _from_sources(part: ir.Expr, machine: ir.Machine) -> Iterator[ir.Expr]:
 def sources(needed: ir.Apply, machine: ir.Machine) -> Iterator[ir.Apply]:
     """Relations that are true of its arguments whenever this one is, unless it is true at first: all that makes it true
     needs them, and nothing makes them false."""
-    if _only_grows(needed.symbol, machine):
+    if only_grows(needed.symbol, machine):
         first, *others = [each.known() for each in _makers(needed, machine)]
         for part in first:
             is_shared = all(part in other for other in others)
-            if is_shared and isinstance(part, ir.Apply) and _only_grows(part.symbol, machine):
+            if is_shared and isinstance(part, ir.Apply) and only_grows(part.symbol, machine):
                 yield part
 
 
-def _only_grows(relation: str, machine: ir.Machine) -> bool:
+def only_grows(relation: str, machine: ir.Machine) -> bool:
     """Whether transitions change a relation, and no one makes it false."""
     updates = [update for action in actions(machine) for update in action.updates if update.symbol == relation]
-    return bool(updates) and all(_added(update) for update in updates)
+    return bool(updates) and all(added(update) for update in updates)
 
 
-def _added(update: ir.Update) -> tuple[ir.Expr, ...]:
+def added(update: ir.Update) -> tuple[ir.Expr, ...]:
     """Where an update makes a relation true, and leaves it as it is elsewhere; nothing where it does something else."""
     if update.value == TRUE:
         return (TRUE,)
@@ -264,7 +266,7 @@ def _impossible(action: Action, machine: ir.Machine) -> Iterator[ir.Expr]:
     member of q, and an answer of n passes on `stored(n, v)`, r does not end without v while of every q somebody who has
     stored v has not answered.
     """
-    for part, hidden, gone in _needs(action):
+    for part, hidden, gone in _needs(action, machine.ordered):
         for each in (*closed_to(gone, machine), *_told_by(gone, machine)):
             yield _lost(part, hidden, each)
 
@@ -276,7 +278,7 @@ def lost_instead(machine: ir.Machine) -> Iterator[tuple[ir.Expr, ir.Expr]]:
     What is true of whatever is decided is often true of all that can still be decided.
     """
     for action in (form for each in actions(machine) for form in (each, *_told(each, machine))):
-        for part, hidden, needed in _needs(action):
+        for part, hidden, needed in _needs(action, machine.ordered):
             for gone in closed_to(needed, machine):
                 lost = _lost(part, hidden, gone)
                 could = (exists(hidden, part), part) if hidden else (part,)
@@ -284,18 +286,43 @@ def lost_instead(machine: ir.Machine) -> Iterator[tuple[ir.Expr, ir.Expr]]:
                 yield from ((each, lost) for each in (*has, *could))
 
 
-def lost_where(machine: ir.Machine) -> Iterator[tuple[ir.Expr, tuple[ir.Expr, ...]]]:
-    """Formulas that say that a transition can have its effect no more, each with the guards that never change and that
-    speak of the same alone: where one of these is false, it can never have it."""
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """That a transition can have its effect no more.
+
+    Attributes:
+        where: guards that never change and that speak of the same alone: where one is false, it can never have it.
+        needed: what the transition needs of everybody.
+        everybody: who that is, as variables of `needed`.
+    """
+
+    formula: ir.Expr
+    where: tuple[ir.Expr, ...]
+    needed: ir.Apply
+    everybody: tuple[ir.Variable, ...]
+
+    def given_by(self, arguments: Iterable[ir.Expr]) -> Iterator[ir.Expr]:
+        """That one of these has given what is needed of everybody, under the names of the formula."""
+        names = {*free_locals(self.formula), *(each.name for each in self.everybody)}
+        if len(self.everybody) == 1 and free_locals(self.needed).keys() <= names:
+            (somebody,) = self.everybody
+            for each in arguments:
+                if each.type == somebody.type and somebody.name in free_locals(self.needed):
+                    yield substitute(self.needed, {somebody.name: each})
+
+
+def lost_where(machine: ir.Machine) -> Iterator[Lost]:
+    """What the transitions can do no more, each time with what they need for it."""
     changed = _changed(machine)
     for action in (form for each in actions(machine) for form in (each, *_told(each, machine))):
         guards = [part for guard in action.guards for part in split(guard.body) if not symbols_of(part) & changed]
-        for part, hidden, needed in _needs(action):
+        for part, hidden, needed in _needs(action, machine.ordered):
             for gone in closed_to(needed, machine):
                 lost = _lost(part, hidden, gone)
                 names = free_locals(lost).keys()
                 where = (each for each in guards if each != part and free_locals(each))
-                yield lost, tuple(each for each in where if free_locals(each).keys() <= names)
+                known = tuple(each for each in where if free_locals(each).keys() <= names)
+                yield Lost(lost, known, needed, tuple(ir.Variable(each.name, each.type) for each in part.variables))
 
 
 def settled(machine: ir.Machine) -> tuple[ir.Symbol, ...]:
@@ -312,8 +339,13 @@ def _marks(action: Action) -> Iterator[ir.Apply]:
     return (ir.Apply(BOOL, each.symbol, each.arguments) for each in action.updates if each.value == TRUE)
 
 
-def _needs(action: Action) -> Iterator[tuple[ir.Quantified, tuple[ir.Variable, ...], ir.Apply]]:
-    """What a transition needs of all: the guard, the parameters that its effect does not show, and the relation."""
+def _needs(
+    action: Action, ordered: Collection[str]
+) -> Iterator[tuple[ir.Quantified, tuple[ir.Variable, ...], ir.Apply]]:
+    """What a transition needs of all: the guard, the parameters that its effect does not show, and the relation.
+
+    What it does in some round is also looked at in each round: then the round is not among these parameters.
+    """
     effect = {name for mark in _marks(action) for name in free_locals(mark)}
     for guard in action.guards:
         for part in split(guard.body):
@@ -323,6 +355,9 @@ def _needs(action: Action) -> Iterator[tuple[ir.Quantified, tuple[ir.Variable, .
                 if isinstance(needed, ir.Apply) and free & effect:
                     hidden = tuple(each for each in action.parameters if each.name in free - effect)
                     yield part, hidden, needed
+                    in_each = tuple(each for each in hidden if not is_ordered(each.type, ordered))
+                    if in_each != hidden:
+                        yield part, in_each, needed
 
 
 def _lost(part: ir.Quantified, hidden: Sequence[ir.Variable], gone: ir.Expr) -> ir.Expr:
@@ -378,13 +413,30 @@ def _lacking(maker: _Maker, machine: ir.Machine) -> Iterator[ir.Expr]:
 
 
 def _passed(maker: _Maker, machine: ir.Machine) -> Iterator[ir.Expr]:
-    """The orders of places in an ordered sort that forbid a transition."""
+    """The orders of places in an ordered sort that forbid a transition: of one that it needs to be at a place, and that
+    only goes up, that it is above."""
     for part in maker.known():
-        if isinstance(part, ir.Comparison) and part.operator in ("<", "<="):
-            is_changing = bool(symbols_of(part) & _changed(machine))
-            if is_changing and part.left.type != NAT and is_ordered(part.left.type, machine.ordered):
+        if isinstance(part, ir.Comparison) and part.left.type != NAT and is_ordered(part.left.type, machine.ordered):
+            if part.operator == "=":
+                for at, place in ((part.left, part.right), (part.right, part.left)):
+                    if isinstance(at, ir.Apply) and _only_rises(at.symbol, machine):
+                        yield ir.Comparison(BOOL, "<", place, at)
+            elif symbols_of(part) & _changed(machine):
                 turned: Literal["<", "<="] = "<" if part.operator == "<=" else "<="
                 yield ir.Comparison(BOOL, turned, part.right, part.left)
+
+
+def _only_rises(function: str, machine: ir.Machine) -> bool:
+    """Whether transitions change a place in an order, and need it to be below the new one."""
+    updates = [(action, each) for action in actions(machine) for each in action.updates if each.symbol == function]
+    return bool(updates) and all(_raises(action, update) for action, update in updates)
+
+
+def _raises(action: Action, update: ir.Update) -> bool:
+    itself = ir.Apply(update.value.type, update.symbol, update.arguments)
+    guards = [part for guard in action.guards for part in split(guard.body)]
+    orders = (part for part in guards if isinstance(part, ir.Comparison) and part.operator != "=")
+    return any((part.left, part.right) == (itself, update.value) for part in orders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +466,7 @@ def _makers(needed: ir.Apply, machine: ir.Machine) -> Iterator[_Maker]:
             if update.symbol != needed.symbol:
                 continue
             own = {parameter.name for parameter in action.parameters}
-            for condition in _added(update):
+            for condition in added(update):
                 # a binder stands for everybody, unless a condition says for whom
                 names = own if condition == TRUE else own | {each.name for each in update.binders}
                 pairs = zip(update.arguments, needed.arguments, strict=True)

@@ -10,7 +10,15 @@ from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, MESSAGE, NAT, Type
 from thence.proofs.infer.candidates.clauses import Clause
 from thence.proofs.infer.candidates.orders import is_ordered
-from thence.proofs.infer.candidates.reasons import closed_to, denied, lost_where, settled, sources
+from thence.proofs.infer.candidates.reasons import (
+    added,
+    closed_to,
+    denied,
+    lost_where,
+    only_grows,
+    settled,
+    sources,
+)
 from thence.proofs.infer.candidates.vocabulary import nameless, variables_of
 from thence.proofs.logic.formula import (
     FALSE,
@@ -158,17 +166,43 @@ def told(machine: ir.Machine) -> Iterator[Clause]:
                     yield Clause(variables, ((heard, False), (said, True)), apart=False)
 
 
+def done_together(machine: ir.Machine) -> Iterator[Clause]:
+    """That what a transition marks, it does not mark alone: `voted(n, b, v) and c < b implies left(n, c)`, where each
+    vote in b says `forall c: left(n, c) := left(n, c) or c < b`. For all values of the variables.
+
+    Only what is never taken back. Messages and numbers are not spoken of, as in `seen`.
+    """
+    found: dict[ir.Expr, Clause] = {}
+    for action in actions(machine):
+        for mark, other in permutations(action.updates, 2):
+            if mark.value != TRUE or mark.binders or not (only_grows(mark.symbol, machine) and added(other)):
+                continue
+            marked = ir.Apply(BOOL, mark.symbol, mark.arguments)
+            done = ir.Apply(BOOL, other.symbol, other.arguments)
+            known = {*free_locals(marked), *(each.name for each in other.binders)}
+            for condition in added(other) if only_grows(other.symbol, machine) else ():
+                said = [*(() if condition == TRUE else operands(condition, "and")), negation(done)]
+                free = {name for each in said for name in free_locals(each)}
+                if free <= known and len(free | free_locals(marked).keys()) >= TOLD_OVER:
+                    for clause in _clauses(marked, said):
+                        found.setdefault(nameless(clause.formula), clause)
+    return iter(found.values())
+
+
 def excluded(machine: ir.Machine) -> Iterator[Clause]:
     """That what is marked excludes whatever else could be: `proposed(b, v) and c < b` implies `v = w`, or that w is
     lost in c. All relations that transitions change may be the mark.
 
     Of an argument of what is lost it says that it is one of the mark's, or a smaller one, or where there is no order
-    another one. Messages and numbers are not spoken of, as in `seen`.
+    another one. Whoever marks may have helped before: n has voted for v in c, and then for w in b, `voted(n, c, v) and
+    voted(n, b, w) and c < b` implies `v = w`, or that v is lost in c. Messages and numbers are not spoken of, as in
+    `seen`.
     """
     changed = set[str]().union(*(action.changed for action in actions(machine)))
-    lost = {(nameless(one), where): (one, where) for one, where in lost_where(machine)}
+    lost = {(nameless(each.formula), each.where): each for each in lost_where(machine)}
     marks = [each for each in machine.symbols if each.result == BOOL and each.name in changed and each.parameters]
-    for relation, (gone, where) in product(marks, lost.values()):
+    for relation, each_lost in product(marks, lost.values()):
+        gone, where = each_lost.formula, each_lost.where
         if not {MESSAGE, NAT} & {*_sorts(relation), *free_locals(gone).values()}:
             variables = variables_of(_sorts(relation), [each.name for each in machine.symbols])
             mark = ir.Apply(BOOL, relation.name, tuple(local(each) for each in variables))
@@ -177,20 +211,25 @@ def excluded(machine: ir.Machine) -> Iterator[Clause]:
                 said = (*premises, (substitute(gone, names), True))
                 new = {each: type_ for literal, _ in said for each, type_ in free_locals(literal).items()}
                 every = (*variables, *(ir.Variable(each, new[each]) for each in new if each not in free_locals(mark)))
-                for known in (each for each in _known(mark, machine) if not {*each} & {*premises}):
-                    if len(every) > EXCLUDED_OVER:
-                        break
-                    yield Clause(every, ((mark, False), *known, *said), apart=False)
+                own = [(), *(((substitute(each, names), False),) for each in each_lost.given_by(mark.arguments))]
+                for known, given in product(_known(mark, machine), own):
+                    if len(every) <= EXCLUDED_OVER and not {*known} & {*premises} and (mark, False) not in given:
+                        yield Clause(every, ((mark, False), *known, *given, *said), apart=False)
 
 
 def _placings(
     free: Mapping[str, Type], variables: Sequence[ir.Variable], machine: ir.Machine
 ) -> Iterator[tuple[Mapping[str, ir.Expr], tuple[tuple[ir.Expr, bool], ...]]]:
-    """Arguments for the free names, at least one of them not among the variables, and how it is told from one."""
+    """Arguments for the free names, at least one of them not among the variables, and how it is told from one.
+
+    Where no variable has its type, whatever value there is is meant, in all smaller places: of a mark `free(b)` without
+    a value, that all values are lost in c < b.
+    """
     new = variables_of(
         [*(each.type for each in variables), *free.values()],
         [each.name for each in machine.symbols],
     )[len(variables) :]
+    new_values = [local(each) for each in new]
     choices: list[list[tuple[ir.Expr, tuple[ir.Expr, bool] | None]]] = []
     for type_, other in zip(free.values(), new, strict=True):
         own = [local(each) for each in variables if each.type == type_]
@@ -200,9 +239,12 @@ def _placings(
             for each in own
         ]
         choices.append([*((each, None) for each in own), *((local(other), each) for each in told_apart)])
+        if not own:
+            choices[-1].append((local(other), None))
     for chosen in product(*choices):
         apart = tuple(each for _, each in chosen if each is not None)
-        if apart:
+        is_any = any(each is None and value in new_values for value, each in chosen)
+        if apart and not (is_any and all(affirmed for _, affirmed in apart)):
             yield dict(zip(free, (value for value, _ in chosen), strict=True)), apart
 
 

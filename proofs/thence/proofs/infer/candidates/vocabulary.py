@@ -503,11 +503,11 @@ def cost(atom: ir.Expr) -> int:
     return sum(1 for _ in parts(atom)) - len(free_locals(atom)) + (2 if symbols_of(atom) else 0)
 
 
-def shown_rows(machine: ir.Machine, vocabulary: Vocabulary) -> list[Compiled]:
-    """What random runs look at, to find states that show something new."""
-    return [
-        compiled_row(template.atoms, template.variables)
+def shown_rows(machine: ir.Machine, vocabulary: Vocabulary) -> dict[Template, Compiled]:
+    """What random runs look at, to find states that show something new: rows of templates, see NOTE(rows)."""
+    return {
+        template: compiled_row(template.atoms, template.variables)
         for variables in (1, 2)
         for template in templates(vocabulary, sorts_of(machine), variables)
         if len(template.atoms) <= 100
-    ]
+    }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from thence.dsl import ir
 from thence.dsl.ir.types import BOOL, NAT, Sort
+from thence.proofs.infer.candidates.vocabulary import Template
 from thence.proofs.logic.compiled import Compiled, compiled, compiled_choices, value_in
 from thence.proofs.logic.formula import Unsupported, conj, equal, free_locals, negation
 from thence.proofs.logic.structure import Structure, Table, Value, elements, tuples
@@ -29,6 +30,9 @@ SAMPLED: tuple[Mapping[str, int], ...] = (
     {"process": 3, "message": 4},
 )
 """The universes of random runs. Sorts of the machine's own get as many elements as there are messages."""
+
+FIRST = 700
+"""Number of samples of each universe from which templates learn at first."""
 
 FEW_STATES = 150
 """Samples of each universe with more elements of one sort than of others."""
@@ -79,7 +83,9 @@ class _Step:
 class Sampler:
     """Random runs of one machine in one universe; each call of `more` adds states.
 
-    Walks begin more often at states that show something new: a row (see NOTE(rows)) that no sample has.
+    Walks begin more often at states that show something new: a row (see NOTE(rows)) that no sample has. Where a step
+    leads is computed once: where there are few states, most steps of walks are known. `shown` has the rows of the
+    first ones.
 
     Raises: Unsupported where a guard has no meaning in a finite universe.
     """
@@ -90,9 +96,13 @@ class Sampler:
         machine: ir.Machine,
         universe: Mapping[str, int],
         seed: int,
-        shows: Sequence[Compiled] = (),
+        shows: Mapping[Template, Compiled] | None = None,
     ) -> None:
-        self._shows = [(function, set[int]()) for function in shows]
+        self.shown = {template: set[int]() for template in shows or {}}
+        functions = (shows or {}).values()
+        self._shows = [
+            (function, set[int](), first) for function, first in zip(functions, self.shown.values(), strict=True)
+        ]
         self._novel: list[int] = []
         self._machine = machine
         self._chance = random.Random(seed)
@@ -100,6 +110,8 @@ class Sampler:
         self.samples = Samples(whole)
         self._steps = [_possible(action) for action in actions(machine)]
         self._known: dict[object, int] = {}
+        self._possible: dict[int, list[tuple[Action, list[tuple[int, ...]]]]] = {}
+        self._led: dict[tuple[int, str, tuple[int, ...]], int] = {}
         self._visits: list[int] = []
         self._fired = {step.action.name: 1 for step in self._steps}
         self._axioms = compiled(conj(axiom.body for axiom in machine.axioms), ())
@@ -148,18 +160,25 @@ class Sampler:
     def _onward(self, at: int) -> int | None:
         """A state after one step, a new one where a few tries find one; None where no step is possible."""
         state, found = self.samples.states[at], None
-        choices = [(each, enabled) for each in self._steps if (enabled := value_in(each.enabled, state))]
-        weights = [self._fired[each.action.name] ** -0.5 for each, _ in choices]
+        if at not in self._possible:
+            every = ((each.action, value_in(each.enabled, state)) for each in self._steps)
+            self._possible[at] = [(action, enabled) for action, enabled in every if enabled]
+        choices = self._possible[at]
+        weights = [self._fired[action.name] ** -0.5 for action, _ in choices]
         for _ in range(TRIES if choices else 0):
-            ((chosen, possible),) = self._chance.choices(choices, weights)
-            arguments: tuple[int, ...] = self._chance.choice(possible)
+            ((action, possible),) = self._chance.choices(choices, weights)
+            arguments = self._chance.choice(possible)
+            if (known := self._led.get((at, action.name, arguments))) is not None:
+                found = known
+                continue
             try:
-                after = step(chosen.action, arguments, state)
+                after = step(action, arguments, state)
             except Unsupported:
                 return None
-            found, new = self._add(after, (at, chosen.action, arguments))
+            found, new = self._add(after, (at, action, arguments))
+            self._led[at, action.name, arguments] = found
             if new:
-                self._fired[chosen.action.name] += 1
+                self._fired[action.name] += 1
                 break
         return found
 
@@ -181,18 +200,20 @@ class Sampler:
         self.samples.states.append(state)
         self.samples.origins.append(origin)
         self._visits.append(0)
-        if self._is_novel(state):
+        if self._is_novel(state, number):
             self._novel.append(number)
         return number, True
 
-    def _is_novel(self, state: Structure) -> bool:
+    def _is_novel(self, state: Structure, number: int) -> bool:
         """Whether the state shows something that no sample before it shows."""
         novel = False
         shared: dict[str, object] = {}
-        for function, known in self._shows:
+        for function, known, first in self._shows:
             rows = {row for _, row in function(state.universe, state.tables, shared)}
             novel = novel or not rows <= known
             known |= rows
+            if number < FIRST:
+                first |= rows
         return novel
 
     def _start(self, stop: Callable[[], bool]) -> Structure | None:

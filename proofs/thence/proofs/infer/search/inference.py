@@ -371,20 +371,29 @@ class _Search:
         """The user's answer. Raises: OutOfTime."""
         assert self._ask is not None
         own = goal in self._goals()
-        name = self._name_of(goal) if own else show_expression(closed(self._machine, goal))
-        text = shown(self._machine, ir.NamedFormula(name, closed(self._machine, goal)), lost)
+        name, text = self._open_text(goal, lost)
         judging = Judging(self._machine, self._samplers, search.runs)
         offered = priced(self._session.within(self._budget.at_most(HASTY_MS)), self._machine, candidates)
         samples, steps = judging.looked_at
         return self._ask(Question(name, text, offered, samples, steps, own, lambda line: judging(line, lost)))
 
+    def _open_text(self, goal: Goal, lost: Lost) -> tuple[str, str]:
+        """The name of the goal, or what it says, and the step that loses it."""
+        formula = closed(self._machine, goal)
+        name = self._name_of(goal) if goal in self._goals() else show_expression(formula)
+        return name, shown(self._machine, ir.NamedFormula(name, formula), lost)
+
     def partial(self, reason: str) -> Inference:
         """What there is when the search ends before its end: the clauses that support each other are true."""
         conjuncts: tuple[Found, ...] = ()
+        text = ""
         if self._strengthening is not None:
             clauses = {**self._strengthening.base, **self._strengthening.wanted}
             conjuncts = tuple(Found(each) for each in self._named(clauses))
-        return Inference(self._machine, (), conjuncts, reason=reason)
+            with suppress(Unsupported):
+                if (left := self._strengthening.open_now()) is not None:
+                    text = self._open_text(*left)[1]
+        return Inference(self._machine, (), conjuncts, reason=reason, text=text)
 
     def _goals(self) -> list[Goal]:
         return stated_goals(self._machine)

@@ -43,6 +43,8 @@ class Inference:
         conjuncts: what was found; proved together with the goals if `proved`.
         refuted: a goal that is false, with its run.
         reason: why not everything is proved; empty where it is.
+        text: the step that was open when the search ended: a state in which all that was found is true, and what is
+            lost from there; empty where there is none to show.
         motionless: the prover proves everything, but no run was found in which anything happens.
         seconds: how long it took by the clock; `processor_seconds`: that of processors, with the solvers'.
         assessments: of every statement of the machine with the conjuncts, by the prover of machines.
@@ -61,6 +63,7 @@ class Inference:
     processor_seconds: float = 0.0
     facts: Mapping[str, int] = field(default_factory=dict)
     assessments: Mapping[str, Assessment] = field(default_factory=dict)
+    text: str = ""
     kept: Kept | None = None
     interrupted: bool = False
 

@@ -18,7 +18,7 @@ from thence.dsl.check import built_in
 from thence.proofs.infer.budget import Budget, OutOfTime
 from thence.proofs.infer.candidates.clauses import Clause, clause_from
 from thence.proofs.infer.candidates.reasons import come_first
-from thence.proofs.infer.candidates.vocabulary import shown_rows, vocabulary_of
+from thence.proofs.infer.candidates.vocabulary import Template, shown_rows, vocabulary_of
 from thence.proofs.infer.finite.goal_runs import GoalRuns
 from thence.proofs.infer.finite.samples import SAMPLED, Sampler
 from thence.proofs.infer.finite.solver_process import SolverProcess
@@ -29,6 +29,7 @@ from thence.proofs.infer.search.open_steps import open_steps
 from thence.proofs.infer.search.outcome import Limits, with_conjuncts
 from thence.proofs.infer.search.proposals import Proposals
 from thence.proofs.infer.search.strengthening import Strengthening
+from thence.proofs.logic.compiled import Compiled
 from thence.proofs.logic.formula import Unsupported
 from thence.proofs.machine.universe import Fitting
 from thence.proofs.solving.session import ProofSession
@@ -159,7 +160,7 @@ class _Narrowing:
                 yield left, (*trial.base, *wanted)
                 end = budget.seconds
 
-    def _samplers(self, shows: Sequence[Callable[..., int]], whole: Budget) -> list[Sampler]:
+    def _samplers(self, shows: Mapping[Template, Compiled], whole: Budget) -> list[Sampler]:
         budget = whole.part(whole.spent + SHOTS * self.limits.seconds)
         samplers = []
         for number, universe in enumerate(SAMPLED):

@@ -14,6 +14,7 @@ from thence.proofs.infer.candidates.rows import Denial, Rows, Shared, rows_of
 from thence.proofs.infer.candidates.shapes import (
     determined,
     determined_of,
+    done_together,
     excluded,
     excluding,
     including,
@@ -22,7 +23,7 @@ from thence.proofs.infer.candidates.shapes import (
     told,
 )
 from thence.proofs.infer.candidates.vocabulary import Vocabulary, sorts_of, templates
-from thence.proofs.infer.finite.samples import Sampler
+from thence.proofs.infer.finite.samples import FIRST, Sampler
 from thence.proofs.logic.compiled import Compiled, compiled_denial, value_in
 from thence.proofs.logic.structure import Structure
 from thence.proofs.machine.transitions import actions
@@ -35,9 +36,6 @@ SHORT_ATOMS = 80
 
 FEW_ATOMS = 500
 """The templates with so many variables are few if they have at most so many atoms together."""
-
-FIRST = 700
-"""Number of samples of each universe from which the templates learn at first."""
 
 MANY = 4
 THINNED = 5
@@ -74,7 +72,8 @@ class Proposals:
         ordered = self.vocabulary.ordered
         including_ = including(self.vocabulary.symbols, ordered, own[1])
         machine, unique = self.machine, list(determined(*own))
-        of_text = *seen(machine), *spreading(machine), *told(machine), *excluded(machine)
+        suggested = (seen, spreading, told, done_together, excluded)
+        of_text = [clause for each in suggested for clause in each(machine)]
         stated = (*unique, *determined_of(machine, unique), *excluding(*own), *including_, *of_text)
         # late states refute more
         latest = [state for sampler in self.samplers for state in sampler.samples.states[::-THINNED]]
@@ -97,16 +96,24 @@ class Proposals:
         new = self.learnt[self.learnt_by[variables - 1] :]
         if variables >= MANY - self.vocabulary.is_cut and self.learnt_by[variables - 1] == 0:
             new = [*self.learnt[: self.first : THINNED], *self.learnt[self.first :]]
-        shown: list[set[int]] = [set() for _ in level]
-        for state in new:
+        of_samples = [self._shown_by_samples(rows) if self.learnt_by[variables - 1] == 0 else None for rows in level]
+        shown = [set[int]() if each is None else each for each in of_samples]
+        for number, state in enumerate(new):
             shared: Shared = {}
-            for rows, own in zip(level, shown, strict=True):
+            for rows, own, before in zip(level, shown, of_samples, strict=True):
                 self.budget.check()
-                own |= rows.shown_in(state, shared)
+                if before is None or number >= self.first:
+                    own |= rows.shown_in(state, shared)
         for rows, own in zip(level, shown, strict=True):
             rows.learn(own)
         self.learnt_by[variables - 1] = len(self.learnt)
         return level
+
+    def _shown_by_samples(self, rows: Rows) -> set[int] | None:
+        """What the first samples show of a template, if random runs have looked at it."""
+        if not self.samplers or any(rows.template not in each.shown for each in self.samplers):
+            return None
+        return set[int]().union(*(each.shown[rows.template] for each in self.samplers))
 
     def are_few(self, variables: int) -> bool:
         """Whether the templates with so many variables have few atoms."""

@@ -21,7 +21,7 @@ from thence.proofs.infer.finite.steps import FiniteSteps, Precondition, Violatio
 from thence.proofs.infer.search.asking import CANDIDATES, Answer, Candidate, Cost, Ended, Lost
 from thence.proofs.infer.search.proposals import MANY, Proposals
 from thence.proofs.logic.formula import outer_foralls
-from thence.proofs.logic.structure import Structure
+from thence.proofs.logic.structure import Structure, evaluate
 from thence.proofs.machine.goals import TransitionRun
 from thence.proofs.machine.transitions import step
 
@@ -68,7 +68,7 @@ class Strengthening:
     `most_variables` variables denies. `must` has those of the others that deny states of larger universes: whether one
     can do without these, no universe here says. Where a goal is stuck, and `may_be_loose`, clauses get `loose`: they
     may say of different elements what nothing else connects. `look` is called before a clause is looked at, and may
-    raise: a run against a goal may have been found meanwhile.
+    raise: a run against a goal may have been found meanwhile. `open` is the last goal that was lost, and how.
     """
 
     proposals: Proposals
@@ -90,7 +90,7 @@ class Strengthening:
     loose: bool = False
     ask: Callable[[Goal, Lost, tuple[Candidate, ...]], Answer] | None = None
     largest: FiniteSteps | None = None
-    last: Goal | None = None
+    open: tuple[Goal, Lost] | None = None
     refused: int = 0
     refuting: list[TransitionRun] = field(default_factory=list)
 
@@ -98,6 +98,16 @@ class Strengthening:
     def known(self) -> list[ir.Expr]:
         own = [goal for goal in self.goals if not isinstance(goal, Precondition)]
         return [*self.assumed, *own, *self.base, *self.wanted]
+
+    def open_now(self) -> tuple[Goal, Lost] | None:
+        """A goal and a step that loses it, from a state in which all is true that is known by now."""
+        if self.open is None:
+            return None
+        goal, lost = self.open
+        state = lost.state if isinstance(lost, Violation) else lost
+        known = self.known
+        is_left = isinstance(goal, Precondition) or goal in known
+        return self.open if is_left and all(evaluate(each, state, {}) for each in known) else None
 
     def start(self, first: Sequence[Clause] = (), *, only: bool = False) -> None:
         """Finds the short clauses that support each other: of `first`, and of all others but for `only`.
@@ -235,7 +245,7 @@ class Strengthening:
             goal, lost = found
             if self._is_not_wanted(goal):
                 continue
-            self.last = goal
+            self.open = goal, lost
             state = lost.state if isinstance(lost, Violation) else lost
             clause = self._denial(state) if self.ask is None else self._answered(goal, lost)
             if clause == "give up":
@@ -355,7 +365,8 @@ class Strengthening:
     def _first_lost(self) -> tuple[Goal, Lost] | None:
         """A goal, or a wanted clause, that is lost, and how."""
         universes = list(enumerate(self.finite))
-        first = () if self.last is None or self.last not in (*self.goals, *self.wanted) else (self.last,)
+        last = None if self.open is None else self.open[0]
+        first = () if last is None or last not in (*self.goals, *self.wanted) else (last,)
         asked = [(goal, each) for goal in first for each in universes]
         asked += [(goal, each) for each in universes for goal in (*self.goals, *reversed(self.wanted))]
         for goal, (number, finite) in asked:
