@@ -52,8 +52,8 @@ def sends_between_rounds(link: ir.Link) -> bool:
 def _matter(link: ir.Link, *, at_heads: bool) -> bool:
     if not link.protocol.sends:
         return False
-    sends = _touched(link, *(each for each in link.protocol.handlers if each.event == "causal_send"))
     handlers = link.protocol.handlers
+    sends = _touched(link, *(each for each in handlers if each.event == "causal_send"))
     if _touched(link, *handlers).delivers and _reads_state(link, sends):
         return True
     rests = (rest for each in handlers for rest in _after(link, each.body, at_heads).rest)

@@ -94,7 +94,7 @@ def prove_progress(
     done = session.discharge(found, look_for_models=False)
     open_ = [each for each in done if not each.proved]
     if open_:
-        return _not_proved(session, link, open_, facts, None)
+        return _not_proved(session, link, open_, facts, session.countermodel(open_[0].obligation))
     everything = (*shown.discharges, *done)
     facts |= {"own_obligations": len(found), **solver_facts(everything, session.options)}
     arrives = (
