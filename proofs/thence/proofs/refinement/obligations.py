@@ -71,9 +71,6 @@ from thence.proofs.refinement.trees import constants_of_trees, facts_of_flight, 
 
 _P, _Q = ir.Variable("p", PROCESS), ir.Variable("q", PROCESS)
 
-CAUSAL_SEND = "causal_send"
-"""The name of the cause that is a send of the application."""
-
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -209,7 +206,7 @@ def _causal_send(before: State, handler: ir.Handler) -> Cause:
     new = negation(before.machine["sent"]((message,)))
     own = equal(ir.Apply(PROCESS, "src", (message,)), SELF)
     path = Path(before, {parameter.name: Leaf(message)}).where("a new message of the process", new, own)
-    return Cause(CAUSAL_SEND, handler, path, (Event("causal_send", None, (Leaf(message),)),))
+    return Cause("causal_send", handler, path, (Event("causal_send", None, (Leaf(message),)),))
 
 
 def _arrival(before: State, kind: ir.PacketKind, handler: ir.Handler | None) -> Cause:
@@ -322,8 +319,8 @@ def due(link: ir.Link, known: tuple[ir.NamedFormula, ...]) -> tuple[Due, ...]:
     if link.reactive and link.between and sends_inside_matter(link):
         inside = (*_known(link, known, base), *base.invariants(base.before, inside=True, also=between_at_heads(link)))
         for cause in causes(link):
-            if cause.name == CAUSAL_SEND:
-                named = replace(cause, name=f"{CAUSAL_SEND} inside a step")
+            if cause.handler is not None and cause.handler.event == "causal_send":
+                named = replace(cause, name=f"{cause.name} inside a step")
                 found += _of_steps(make, named, steps_of(link, named, known, inside=True), inside)
     return _numbered(found)
 
